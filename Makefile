@@ -1,0 +1,36 @@
+# The two commands of README, and the parts they are made of. Needs Python 3.11+ and make.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+
+.PHONY: demo test lint types unit clean
+
+demo: .venv/base
+	$(BIN)/covertour demo
+
+test: lint types unit
+
+lint: .venv/all
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/all
+	$(BIN)/mypy
+
+unit: .venv/all
+	$(BIN)/pytest
+
+clean:
+	rm -rf .venv demo
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+# Each stamp file records an install and is remade when what it depends on changes.
+.venv/base: .venv/bin/python pyproject.toml constraints.txt
+	$(PIP) --editable .
+	touch $@
+
+.venv/all: .venv/bin/python pyproject.toml constraints.txt
+	$(PIP) --editable '.[train,dev]'
+	touch $@ .venv/base

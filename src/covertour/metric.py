@@ -1,0 +1,111 @@
+"""Distances between places: euclidean, TSPLIB's rounded ones, great circles.
+
+A metric is a name. Every metric except ``matrix`` has *positions*: points in the plane or on a
+sphere whose straight-line distance, the chord, grows with the metric's unrounded distance, so a
+k-d tree on the positions finds neighbours for all of them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+METRICS = ("euclidean", "euc_2d", "ceil_2d", "att", "geo", "haversine", "matrix")
+
+SPHERE_KM = {"geo": 6378.388, "haversine": 6371.0088}
+"""Radius of the sphere in kilometres: TSPLIB's for ``geo``, the Earth's mean one for ``haversine``."""
+
+INTEGER_METRICS = ("euc_2d", "ceil_2d", "att", "geo")
+"""The metrics whose distances are whole numbers."""
+
+TSPLIB_PI = 3.141592
+
+
+def radians(metric: str, coordinates: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Latitude and longitude in radians, float64[n] each, of ``geo`` or ``haversine`` coordinates.
+
+    ``geo`` coordinates are (latitude, longitude) as DDD.MM, degrees and minutes, as in TSPLIB;
+    ``haversine`` ones are (longitude, latitude) in decimal degrees, as in GeoJSON.
+    """
+    if metric == "geo":
+        degrees = np.trunc(coordinates)
+        angles = TSPLIB_PI * (degrees + 5.0 * (coordinates - degrees) / 3.0) / 180.0
+        return angles[..., 0], angles[..., 1]
+    angles = np.deg2rad(coordinates)
+    return angles[..., 1], angles[..., 0]
+
+
+def positions(metric: str, coordinates: FloatArray) -> FloatArray:
+    """Points whose chords order pairs of places as the metric does: float64[n, 2] or float64[n, 3].
+
+    Planar metrics keep their coordinates; spherical ones become points on the unit sphere.
+    """
+    if metric not in SPHERE_KM:
+        return coordinates
+    latitude, longitude = radians(metric, coordinates)
+    around = np.cos(latitude)
+    return np.stack(
+        [around * np.cos(longitude), around * np.sin(longitude), np.sin(latitude)], axis=-1
+    )
+
+
+def from_chord(metric: str, chord: FloatArray) -> FloatArray:
+    """The unrounded distances that belong to chords between positions."""
+    if metric in SPHERE_KM:
+        return 2.0 * SPHERE_KM[metric] * np.arcsin(np.minimum(chord / 2.0, 1.0))
+    if metric == "att":
+        return chord / np.sqrt(10.0)
+    return chord
+
+
+def chord_within(metric: str, distance: FloatArray) -> FloatArray:
+    """Chords long enough to reach every place whose metric distance is at most ``distance``.
+
+    Rounding to the nearest lets a place lie up to a half further away than its distance says.
+    """
+    reach = distance + 0.5 if metric == "euc_2d" else distance
+    if metric in SPHERE_KM:
+        chord = 2.0 * np.sin(np.minimum(reach / (2.0 * SPHERE_KM[metric]), np.pi / 2.0))
+    elif metric == "att":
+        chord = reach * np.sqrt(10.0)
+    else:
+        chord = reach
+    return chord * (1.0 + 1e-6) + 1e-12
+
+
+def unrounded(metric: str, a: FloatArray, b: FloatArray) -> FloatArray:
+    """Distances before rounding between coordinates a and b, float64[..., 2] each."""
+    if metric in SPHERE_KM:
+        lat_a, lon_a = radians(metric, a)
+        lat_b, lon_b = radians(metric, b)
+        h = (
+            np.sin((lat_b - lat_a) / 2.0) ** 2
+            + np.cos(lat_a) * np.cos(lat_b) * np.sin((lon_b - lon_a) / 2.0) ** 2
+        )
+        return 2.0 * SPHERE_KM[metric] * np.arcsin(np.sqrt(np.clip(h, 0.0, 1.0)))
+    delta = a - b
+    square = delta[..., 0] * delta[..., 0] + delta[..., 1] * delta[..., 1]
+    return np.sqrt(square / 10.0) if metric == "att" else np.sqrt(square)
+
+
+def distances(metric: str, a: FloatArray, b: FloatArray) -> FloatArray:
+    """Distances between coordinates a and b, float64[..., 2] each, rounded as the metric says.
+
+    >>> distances("euc_2d", np.array([0.0, 0.0]), np.array([1.0, 1.0])).item()
+    1.0
+    """
+    if metric == "euc_2d":
+        return np.floor(unrounded(metric, a, b) + 0.5)
+    if metric in ("ceil_2d", "att"):
+        return np.ceil(unrounded(metric, a, b))
+    if metric == "geo":
+        # TSPLIB's own formula: its arc cosine decides which whole number a distance becomes.
+        lat_a, lon_a = radians(metric, a)
+        lat_b, lon_b = radians(metric, b)
+        q1, q2, q3 = np.cos(lon_a - lon_b), np.cos(lat_a - lat_b), np.cos(lat_a + lat_b)
+        cosine = np.clip(0.5 * ((1.0 + q1) * q2 - (1.0 - q1) * q3), -1.0, 1.0)
+        return np.floor(SPHERE_KM["geo"] * np.arccos(cosine) + 1.0)
+    return unrounded(metric, a, b)

@@ -1,0 +1,117 @@
+"""The command line: one command a verb, each a thin layer over the public API.
+
+Whatever goes wrong becomes one line on standard error: exit code 2 for bad input, 1 for a solve
+that could not finish, 130 after Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from covertour.cli import files, solving
+from covertour.errors import InputError, SolveError
+from covertour.version import __version__
+
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, as shells have it."""
+
+app = typer.Typer(
+    help="Solve the Covering Salesman Problem: the shortest round trip that passes near every "
+    "place.",
+    epilog="Start with: covertour demo",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(solving.solve)
+app.command()(files.check)
+app.command()(files.plot)
+app.command()(files.convert)
+app.command()(files.info)
+app.command()(files.generate)
+app.command()(solving.methods)
+app.command()(solving.demo)
+app.command()(solving.warmup)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"covertour {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", is_eager=True, callback=_print_version
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line on the arguments, by default the program's own, and exit."""
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code; errors are printed, never raised."""
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")  # a name the terminal cannot show is no error
+    debug = bool(os.environ.get("COVERTOUR_DEBUG"))
+    try:
+        command = typer.main.get_command(app)
+        code = command.main(list(arguments) or ["--help"], "covertour", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader has gone; without this the interpreter would complain when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:
+        if debug:
+            raise
+        message, code = _one_line(error)
+        print("covertour:", " ".join(message.split()), file=sys.stderr)
+        return code
+
+
+def _one_line(error: Exception) -> tuple[str, int]:
+    """What to tell the user about an error, and the exit code."""
+    if isinstance(error, InputError):
+        return str(error), 2
+    if isinstance(error, SolveError):
+        return str(error), 1
+    if hasattr(error, "format_message"):  # typer's own: a wrong option, a missing argument
+        return _usage(error), 2
+    if isinstance(error, MemoryError):
+        return "not enough memory for this instance", 1
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror}", 2
+    return (
+        f"unexpected {type(error).__name__}: {error} "
+        "(this is a bug; COVERTOUR_DEBUG=1 shows where it happened)",
+        1,
+    )
+
+
+def _usage(error: Any) -> str:
+    """Typer's message in the form of ours: the option first, then what was expected."""
+    message = error.format_message()
+    wrong_value = re.fullmatch(r"Invalid value for '?(.*?)'?: (.*)", message, re.DOTALL)
+    if wrong_value:
+        option = wrong_value[1].split("' / '")[0]  # the long name, without the short one
+        return f"{option}: {wrong_value[2]}"
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "covertour"
+    return f"{message[:1].lower()}{message[1:].rstrip('.')} (see {command} --help)"

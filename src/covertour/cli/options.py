@@ -1,0 +1,243 @@
+"""The options that several verbs share: how they are read, checked and turned into an instance."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import os
+import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from covertour.errors import InputError
+from covertour.instance import Instance
+from covertour.metric import METRICS
+
+NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+
+
+def at_least(least: float) -> Any:
+    """A parser for a finite number that is no less than this."""
+
+    def parse(text: str | float) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not (math.isfinite(value) and value >= least):
+            raise typer.BadParameter(f"expected a number >= {least:g}, got {str(text)!r}")
+        return value
+
+    return parse
+
+
+def whole(least: int) -> Any:
+    """A parser for a whole number that is no less than this."""
+
+    def parse(text: str | int) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = least - 1
+        if value < least:
+            raise typer.BadParameter(f"expected a whole number >= {least}, got {str(text)!r}")
+        return value
+
+    return parse
+
+
+def _range(text: str, number: Any) -> Any:
+    """One value, or a pair of them written as low-high."""
+    ends = re.fullmatch(f"({NUMBER})-({NUMBER})", text)
+    if ends is None:
+        return number(text)
+    low, high = number(ends[1]), number(ends[2])
+    if low > high:
+        raise typer.BadParameter(f"expected the lower end first, got {text!r}")
+    return low, high
+
+
+def whole_range(text: str) -> int | tuple[int, int]:
+    """A whole number, or low-high for one drawn per place."""
+    return _range(str(text), whole(0))
+
+
+def number_range(text: str) -> float | tuple[float, float]:
+    """A number, or low-high for one drawn per place."""
+    return _range(str(text), at_least(0))
+
+
+InstanceFile = Annotated[
+    str,
+    typer.Argument(
+        metavar="INSTANCE",
+        help="The places: .csv, .tsp, .json, .geojson, or a distance matrix (.csv, .npy).",
+        show_default=False,
+    ),
+]
+NearestOption = Annotated[
+    int | None,
+    typer.Option(
+        "--nearest",
+        "-k",
+        parser=whole(0),
+        metavar="K",
+        help="Each place covers its K nearest others.",
+        show_default=False,
+    ),
+]
+RadiusOption = Annotated[
+    float | None,
+    typer.Option(
+        "--radius",
+        "-r",
+        parser=at_least(0),
+        metavar="R",
+        help="Each place covers all within R (kilometres where places have latitudes).",
+        show_default=False,
+    ),
+]
+MetricOption = Annotated[
+    str | None,
+    typer.Option(
+        "--metric",
+        metavar="METRIC",
+        help=f"How distances are measured: {', '.join(METRICS[:-1])}. Else as the file says.",
+        show_default=False,
+    ),
+]
+DepotOption = Annotated[
+    str | None,
+    typer.Option(
+        "--depot",
+        metavar="ID",
+        help="Where the tour starts: a name from the file, or a number counted from 0.",
+        show_default=False,
+    ),
+]
+RequiredOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--required",
+        metavar="IDS",
+        help="Places that must be stops, separated by commas (instead of the file's).",
+        show_default=False,
+    ),
+]
+ForbiddenOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--forbidden",
+        metavar="IDS",
+        help="Places that must not be stops (instead of the file's).",
+        show_default=False,
+    ),
+]
+SeedOption = Annotated[
+    int,
+    typer.Option(
+        "--seed", parser=whole(0), metavar="N", help="The same seed gives the same result."
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+
+
+def load_instance(
+    file: str,
+    nearest: int | None = None,
+    radius: float | None = None,
+    metric: str | None = None,
+    depot: str | None = None,
+    required: Sequence[str] | None = None,
+    forbidden: Sequence[str] | None = None,
+) -> Instance:
+    """Read an instance; what the options say takes the place of what the file says."""
+    from covertour import formats
+
+    if nearest is not None and radius is not None:
+        raise InputError("--nearest and --radius: give one of them, not both")
+    if metric is not None and metric not in METRICS:
+        known = ", ".join(METRICS)
+        raise InputError(f"--metric: {metric!r} is unknown{_meant(metric, METRICS)}: {known}")
+    instance = formats.read(file, nearest=nearest, radius=radius, metric=metric)
+    changes: dict[str, Any] = {}
+    if depot is not None:
+        changes["depot"] = _place(instance, "--depot", depot)
+    if required is not None:
+        changes["required"] = _places(instance, "--required", required)
+    if forbidden is not None:
+        changes["forbidden"] = _places(instance, "--forbidden", forbidden)
+    return instance.with_changes(**changes) if changes else instance
+
+
+def _places(instance: Instance, option: str, texts: Sequence[str]) -> tuple[int, ...]:
+    """The places of all the texts, each a list separated by commas or a name with commas in it."""
+    found: list[int] = []
+    for text in texts:
+        whole_text = instance.labels is not None and text in instance.labels
+        parts = [text] if whole_text else [part.strip() for part in text.split(",")]
+        found += [_place(instance, option, part) for part in parts if part]
+    return tuple(found)
+
+
+def _place(instance: Instance, option: str, text: str) -> int:
+    """The place with this name, else the one with this number."""
+    labels = instance.labels or ()
+    times = labels.count(text)
+    if times == 1:
+        return labels.index(text)
+    if times > 1:
+        raise InputError(f"{option}: {times} places are called {text!r}; give a number instead")
+    if re.fullmatch(r"\d+", text) and int(text) < instance.n:
+        return int(text)
+    hint = _meant(text, labels) if len(labels) <= 20_000 else ""
+    raise InputError(
+        f"{option}: no place is called {text!r} and numbers go from 0 to {instance.n - 1}{hint}"
+    )
+
+
+def _meant(text: str, known: Sequence[str]) -> str:
+    close = difflib.get_close_matches(text, known)
+    return f"; did you mean {' or '.join(close)}?" if close else ""
+
+
+def check_method(method: str, known: Sequence[str]) -> None:
+    """Refuse a method that does not exist, with those that sound like it."""
+    if method not in known:
+        raise InputError(
+            f"--method: {method!r} is unknown{_meant(method, known)}, "
+            f"expected one of {', '.join(known)}"
+        )
+
+
+def check_outputs(outputs: Sequence[str], endings: Sequence[str], inputs: Sequence[str]) -> None:
+    """Refuse, before any work is done, outputs that could not be written in the end."""
+    for index, output in enumerate(outputs):
+        path = Path(output)
+        if path.suffix.lower() not in endings:
+            raise InputError(f"{output}: expected a name that ends in {' '.join(endings)}")
+        if path.is_dir():
+            raise InputError(f"{output}: is a directory, expected a file name")
+        if output in outputs[:index]:
+            raise InputError(f"{output}: given twice as output")
+        if path.exists() and any(
+            os.path.exists(given) and path.samefile(given) for given in inputs
+        ):
+            raise InputError(f"{output}: is an input too and would be overwritten")
+        check_writable(path.parent)
+
+
+def check_writable(directory: Path) -> None:
+    """Refuse a directory in which no file can be made."""
+    if not directory.is_dir():
+        what = "is not a directory" if directory.exists() else "does not exist"
+        raise InputError(f"{directory}: the directory for the output {what}")
+    try:
+        with tempfile.TemporaryFile(dir=directory):
+            pass
+    except OSError as error:
+        raise InputError(f"{directory}: cannot write there ({error.strerror})") from None

@@ -1,0 +1,182 @@
+"""What the verbs print: tables, the itinerary, and the live line while a search runs.
+
+On a terminal rich lays things out; in a pipe the same text comes plain, without colours, control
+characters or cut names.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from covertour.instance import Instance
+from covertour.result import Result
+from covertour.stop import Stop
+from covertour.tour import Tour, service
+
+if TYPE_CHECKING:
+    from covertour.solve import Progress
+
+LONGEST_ITINERARY = 50
+"""A tour of more stops is not listed on the terminal unless asked for."""
+
+NAMES_SHOWN = 5
+PIPE_WIDTH = 10_000
+
+
+def show(what: RenderableType) -> None:
+    """Print to standard output, laid out on a terminal, plain in a pipe."""
+    console = Console(highlight=False)
+    if console.is_terminal:
+        console.print(what)
+        return
+    console.width = PIPE_WIDTH
+    with console.capture() as captured:
+        console.print(what)
+    print("\n".join(line.rstrip() for line in captured.get().splitlines()))
+
+
+def say(message: str) -> None:
+    """Print a line to standard output as it is."""
+    print(printable(message))
+
+
+def note(message: str) -> None:
+    """Tell the user something that is not the answer, on standard error."""
+    print(printable(message), file=sys.stderr, flush=True)
+
+
+def printable(text: str) -> str:
+    """The text without characters that could steer a terminal."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def on_terminal() -> bool:
+    """Whether somebody is watching: neither output goes into a pipe or a file."""
+    return sys.stdout.isatty() and sys.stderr.isatty()
+
+
+def number(value: float) -> str:
+    """A number with six digits that count, thousands separated.
+
+    >>> number(1234567.8), number(3.5), number(0.012)
+    ('1,234,568', '3.50000', '0.0120000')
+    """
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    decimals = max(0, 5 - math.floor(math.log10(abs(value))))
+    return f"{value:,.{min(decimals, 12)}f}"
+
+
+def distance(instance: Instance, value: float) -> str:
+    """A length of this instance, with its unit where that is known."""
+    if instance.metric == "haversine":
+        return f"{value:,.1f} km"
+    return f"{value:,.0f}" if instance.integral else number(value)
+
+
+def facts(rows: Sequence[tuple[str, str]], title: str | None = None) -> None:
+    """Print pairs of what and value, one a line."""
+    table = Table.grid(padding=(0, 3, 0, 0))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column()
+    for what, value in rows:
+        table.add_row(what, Text(printable(value)))
+    if title is not None:
+        show(Text(printable(title), style="bold"))
+    show(table)
+
+
+def summary(instance: Instance, result: Result) -> None:
+    """Print what a solve found."""
+    rows = [
+        ("stops", f"{len(result.tour):,} of {instance.n:,} places"),
+        ("length", distance(instance, result.length)),
+    ]
+    if result.bound is not None:
+        rows.append(("bound", distance(instance, result.bound)))
+        if result.optimal:
+            rows.append(("gap", "0 %, proven optimal"))
+        elif result.gap is not None:
+            rows.append(("gap", f"at most {result.gap:.3%}"))
+    rows += [
+        ("seconds", f"{result.seconds:.2f}"),
+        ("iterations", f"{result.iterations:,}"),
+        ("method", result.method),
+        ("seed", str(result.seed)),
+    ]
+    facts(rows, title=instance.name)
+
+
+def itinerary(instance: Instance, tour: Tour) -> None:
+    """Print the stops in order: the way to each, the way so far and the places it serves."""
+    import numpy as np
+
+    stops = tour.places
+    serving = service(instance, tour).stop
+    by_stop = np.argsort(serving, kind="stable")
+    first = np.searchsorted(serving[by_stop], np.arange(len(stops) + 1))
+    legs = instance.distances(np.roll(stops, 1), stops) if len(stops) > 1 else np.zeros(1)
+    so_far = np.cumsum(legs) - legs[0]
+    table = Table(box=None, padding=(0, 3, 0, 0), header_style="bold", pad_edge=False)
+    for heading in ("stop", "place", "leg", "total"):
+        table.add_column(heading, justify="left" if heading == "place" else "right", no_wrap=True)
+    table.add_column("also covers", min_width=12)
+    for index, place in enumerate(stops):
+        others = [int(p) for p in by_stop[first[index] : first[index + 1]] if p != place]
+        names = ", ".join(instance.label(p) for p in others[:NAMES_SHOWN])
+        more = ", …" if len(others) > NAMES_SHOWN else ""
+        table.add_row(
+            str(index + 1),
+            Text(printable(instance.label(int(place)))),
+            distance(instance, float(legs[index])) if index else "",
+            distance(instance, float(so_far[index])) if index else "",
+            _one_line(f"{len(others)}: {names}{more}" if others else ""),
+        )
+    if len(stops) > 1:
+        home = Text(f"back to {printable(instance.label(int(stops[0])))}", style="dim")
+        table.add_row(
+            "", home, distance(instance, float(legs[0])), distance(instance, tour.length), ""
+        )
+    show(table)
+
+
+def _one_line(text: str) -> Text:
+    return Text(printable(text), no_wrap=True, overflow="ellipsis", style="dim")
+
+
+@contextmanager
+def live_line(
+    instance: Instance, stop: Stop, shown: bool
+) -> Iterator[Callable[[Progress], None] | None]:
+    """While a search runs: a function that shows its progress on one line, None where unwanted."""
+    if not shown:
+        yield None
+        return
+    from rich.live import Live
+    from rich.progress_bar import ProgressBar
+
+    def line(progress: Progress) -> RenderableType:
+        grid = Table.grid(padding=(0, 2, 0, 0))
+        parts: list[RenderableType] = [f"{progress.seconds:.1f} s"]
+        if math.isfinite(stop.seconds):
+            bar = ProgressBar(total=stop.seconds, completed=progress.seconds, width=20)
+            parts = [bar, f"{progress.seconds:.1f} of {stop.seconds:g} s"]
+        parts.append(f"[bold]{distance(instance, progress.length)}[/bold]")
+        if progress.bound is not None and progress.bound > 0:
+            parts.append(f"gap {progress.length / progress.bound - 1:.2%}")
+        parts.append(f"{progress.iterations / max(progress.seconds, 1e-9):,.0f} iterations/s")
+        parts.append(f"better {progress.since_improvement:.1f} s ago")
+        grid.add_row(*parts)
+        return grid
+
+    console = Console(stderr=True, highlight=False)
+    with Live(console=console, transient=True, auto_refresh=False) as live:
+        yield lambda progress: live.update(line(progress), refresh=True)

@@ -1,0 +1,258 @@
+"""The verbs that search: solve, demo, methods, warmup."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated
+
+import typer
+
+from covertour.cli import options, show
+from covertour.cli.options import (
+    DepotOption,
+    ForbiddenOption,
+    InstanceFile,
+    JsonOption,
+    MetricOption,
+    NearestOption,
+    RadiusOption,
+    RequiredOption,
+    SeedOption,
+    at_least,
+    whole,
+)
+from covertour.errors import InputError
+from covertour.instance import Instance
+from covertour.result import Result
+from covertour.stop import MaxIterations, MaxSeconds, NoImprovement, Stop, TargetLength
+from covertour.tour import Tour
+
+COMPILE_SECONDS = 12
+"""About how long the first solve on a machine compiles; said to the user, nothing depends on it."""
+
+DEMO_RADIUS = 20
+DEMO_ENDINGS = (".html", ".png", ".csv", ".geojson", ".gpx")
+
+SecondsOption = Annotated[
+    float | None,
+    typer.Option(
+        "--seconds",
+        "-s",
+        parser=at_least(0),
+        metavar="S",
+        help="Search for S seconds; by default 1 for up to 1,000 places, more for more.",
+        show_default=False,
+    ),
+]
+
+
+def solve(
+    file: InstanceFile,
+    nearest: NearestOption = None,
+    radius: RadiusOption = None,
+    metric: MetricOption = None,
+    method: Annotated[
+        str, typer.Option("--method", "-m", help="How to solve; `covertour methods` lists them.")
+    ] = "lns",
+    seconds: SecondsOption = None,
+    iterations: Annotated[
+        int | None,
+        typer.Option(
+            parser=whole(0),
+            metavar="N",
+            help="Stop after N iterations; makes a solve repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    target: Annotated[
+        float | None,
+        typer.Option(
+            parser=at_least(0),
+            metavar="L",
+            help="Stop at a tour of at most this length.",
+            show_default=False,
+        ),
+    ] = None,
+    no_improvement: Annotated[
+        float | None,
+        typer.Option(
+            "--no-improvement",
+            parser=at_least(0),
+            metavar="S",
+            help="Stop when nothing has improved for S seconds.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: SeedOption = 0,
+    workers: Annotated[
+        int, typer.Option(parser=whole(1), metavar="W", help="Search on so many threads.")
+    ] = 1,
+    start: Annotated[
+        str | None,
+        typer.Option(metavar="TOUR", help="Start from the tour in this file.", show_default=False),
+    ] = None,
+    depot: DepotOption = None,
+    required: RequiredOption = None,
+    forbidden: ForbiddenOption = None,
+    output: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write the tour; the ending decides: .html (map), .png, .svg, .csv (itinerary), "
+            ".geojson, .gpx, .json, .tour. May be given several times.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+) -> None:
+    """Find a short covering tour.
+
+    covertour solve villages.csv --radius 10 --output map.html
+    """
+    from covertour import formats
+    from covertour.solve import METHODS, default_stop
+
+    outputs = output or []
+    options.check_method(method, list(METHODS))
+    options.check_outputs(outputs, formats.OUTCOME_ENDINGS, [file, *([start] if start else [])])
+    instance = options.load_instance(file, nearest, radius, metric, depot, required, forbidden)
+    start_tour = formats.read_tour(start, instance) if start is not None else None
+    stop = _stop(seconds, iterations, target, no_improvement)
+    if seconds is None and iterations is None and no_improvement is None:
+        stop = stop | default_stop(instance)
+    result = _search(instance, method, stop, seed, workers, start_tour, quiet)
+    for path in outputs:
+        formats.write(path, instance, result)
+    if as_json:
+        show.say(result.to_json())
+    elif not quiet:
+        show.summary(instance, result)
+        if len(result.tour) <= show.LONGEST_ITINERARY:
+            show.say("")
+            show.itinerary(instance, result.tour)
+        show.say("")
+        for path in outputs:
+            show.say(f"wrote {path}")
+        if not outputs:
+            show.say("To see it on a map, add: --output map.html")
+
+
+def _stop(
+    seconds: float | None, iterations: int | None, target: float | None, idle: float | None
+) -> Stop:
+    """The limits that were given, together."""
+    stop = Stop()
+    if seconds is not None:
+        stop |= MaxSeconds(seconds)
+    if iterations is not None:
+        stop |= MaxIterations(iterations)
+    if target is not None:
+        stop |= TargetLength(target)
+    if idle is not None:
+        stop |= NoImprovement(seconds=idle)
+    return stop
+
+
+def _search(
+    instance: Instance,
+    method: str,
+    stop: Stop,
+    seed: int = 0,
+    workers: int = 1,
+    start: Tour | None = None,
+    quiet: bool = False,
+) -> Result:
+    """Solve, telling whoever watches the terminal how it goes."""
+    from covertour.solve import solve as find_tour
+
+    _compile(quiet)
+    shown = show.on_terminal() and not quiet
+    with show.live_line(instance, stop, shown) as on_progress:
+        return find_tour(
+            instance,
+            method,
+            stop=stop,
+            seed=seed,
+            workers=workers,
+            start=start,
+            on_progress=on_progress,
+        )
+
+
+def _compile(quiet: bool) -> bool:
+    """Compile the search if that has not happened yet, and say so; whether it had to."""
+    from covertour.solve import compiled, warmup
+
+    if compiled():
+        return False
+    if not quiet:
+        show.note(f"compiling the search, once, about {COMPILE_SECONDS} s ...")
+    warmup()
+    return True
+
+
+def methods() -> None:
+    """List the methods of solving."""
+    from rich.table import Table
+
+    from covertour.solve import METHODS
+
+    table = Table(box=None, padding=(0, 3, 0, 0), header_style="bold", pad_edge=False)
+    table.add_column("method", no_wrap=True)
+    table.add_column("what it does")
+    for name, method in METHODS.items():
+        table.add_row(name, method.summary)
+    show.show(table)
+
+
+def demo(
+    directory: Annotated[
+        str, typer.Option("--directory", "-d", help="Where to put the map and the other files.")
+    ] = "demo",
+    seconds: SecondsOption = None,
+) -> None:
+    """Plan a round trip of mobile clinics through Senegal, within 20 km of every town."""
+    from covertour import formats
+    from covertour.data import demo_path
+    from covertour.solve import default_stop
+
+    folder = Path(directory)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = "a file of that name exists" if folder.is_file() else error.strerror
+        raise InputError(
+            f"{directory}: cannot make this directory ({why}); choose another with --directory"
+        ) from None
+    options.check_writable(folder)
+    instance = formats.read(demo_path(), radius=DEMO_RADIUS)
+    stop = default_stop(instance) if seconds is None else MaxSeconds(seconds)
+    result = _search(instance, "lns", stop)
+    paths = [folder / f"senegal{ending}" for ending in DEMO_ENDINGS]
+    for path in paths:
+        formats.write(path, instance, result)
+    show.itinerary(instance, result.tour)
+    show.say("")
+    show.summary(instance, result)
+    show.say("")
+    show.say(f"Every place is within {DEMO_RADIUS} km of a stop. Written:")
+    for path, what in zip(
+        paths,
+        ("the map, opens in a browser", "the picture", "the itinerary", "for QGIS", "for a GPS"),
+        strict=True,
+    ):
+        show.say(f"  {path}  ({what})")
+    show.say("Now your own places: covertour solve places.csv --radius 20 --output map.html")
+
+
+def warmup() -> None:
+    """Compile the search ahead, so that the first solve starts at once."""
+    begin = perf_counter()
+    if _compile(quiet=False):
+        show.say(f"The search is compiled ({perf_counter() - begin:.0f} s).")
+    else:
+        show.say("The search is compiled already.")

@@ -1,0 +1,10 @@
+"""Pictures, one function each; every one takes an optional ``ax`` and returns the Axes.
+
+Without ``ax`` it draws on a new figure of its own, without pyplot: ``plot_tour(instance,
+tour).figure.savefig("tour.png")``.
+"""
+
+from covertour.plot.places import plot_instance, plot_tour
+from covertour.plot.trace import plot_trace
+
+__all__ = ["plot_instance", "plot_tour", "plot_trace"]

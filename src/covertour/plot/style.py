@@ -1,0 +1,43 @@
+"""The look of the pictures: colours that colour-blind readers can tell apart, markers, figures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# The palette of Okabe and Ito (2008), as far as it is needed, and greys.
+TOUR = "#0072B2"
+DEPOT = "#D55E00"
+REQUIRED = "#009E73"
+REACH = "#56B4E9"
+FORBIDDEN = "#A0387A"
+UNCOVERED = "#E69F00"
+COVERED = "#444444"
+SERVICE = "#777777"
+
+SERIES = (TOUR, DEPOT, REQUIRED, UNCOVERED, "#CC79A7", REACH, "#000000")
+"""Colours of lines that are compared in one picture."""
+
+DASHES = ("-", "--", "-.", ":")
+"""Line styles, so that the lines differ without colour too."""
+
+
+def new_axes(width: float = 8.0, height: float = 6.0) -> Axes:
+    """Axes on a new figure of this size in inches that belongs to no window and no pyplot state."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), dpi=150, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure.add_subplot()
+
+
+def printable(text: str) -> str:
+    """The text on one line, with a question mark for each character the font cannot draw."""
+    from matplotlib.font_manager import FontProperties, fontManager, get_font
+
+    font = get_font(fontManager.findfont(FontProperties()))
+    known = cast("dict[int, int]", font.get_charmap())
+    return "".join(c if ord(c) in known else "?" for c in " ".join(text.split()))

@@ -108,10 +108,12 @@ def rule_in_words(instance: Instance) -> str:
     """What a place covers, for a title."""
     match instance.rule:
         case Nearest(k):
-            low, high = int(np.min(k)), int(np.max(k))
-            return f"a place covers its {low if low == high else f'{low} to {high}'} nearest"
+            return f"a place covers its {_range(k)} nearest"
         case Radius(r):
-            low, high = f"{np.min(r):.4g}", f"{np.max(r):.4g}"
-            words = f"a place covers a radius of {low if low == high else f'{low} to {high}'}"
-            return f"{words} {unit(instance)}".strip()
+            return f"a place covers a radius of {_range(r)} {unit(instance)}".strip()
     return "a place covers a given set"
+
+
+def _range(values: float | FloatArray | IntArray) -> str:
+    low, high = f"{np.min(values):.4g}", f"{np.max(values):.4g}"
+    return low if low == high else f"{low} to {high}"

@@ -205,9 +205,9 @@ def _frame(
             fontsize=8,
         )
     if own:
-        ax.get_figure(
-            root=True
-        ).draw_without_rendering()  # settles the layout, so that names find their room
+        figure = ax.get_figure(root=True)
+        assert figure is not None
+        figure.draw_without_rendering()  # settles the layout, so that names find their room
     else:
         ax.apply_aspect()
     return ax

@@ -80,12 +80,12 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:
         if debug:
             raise
-        message, code = _one_line(error)
+        message, code = explain(error)
         print("covertour:", " ".join(message.split()), file=sys.stderr)
         return code
 
 
-def _one_line(error: Exception) -> tuple[str, int]:
+def explain(error: Exception) -> tuple[str, int]:
     """What to tell the user about an error, and the exit code."""
     if isinstance(error, InputError):
         return str(error), 2

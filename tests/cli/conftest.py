@@ -1,0 +1,70 @@
+"""Running the command line in this process, and small files to run it on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from covertour import cli
+
+VILLAGES = """name,x,y
+Alba,0,0
+Bree,1,0
+Cori,4,0
+Dorn,4,3
+Esk,0,3
+"""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    def assert_refused(self, *words: str) -> None:
+        """Bad input: exit code 2, nothing on standard output, one line that has the words."""
+        assert (self.code, self.out) == (2, ""), self
+        self._assert_one_line(words)
+
+    def assert_failed(self, *words: str) -> None:
+        assert self.code == 1, self
+        self._assert_one_line(words)
+
+    def _assert_one_line(self, words: tuple[str, ...]) -> None:
+        assert re.fullmatch(r"covertour: [^\n]+\n", self.err), self.err
+        for word in words:
+            assert word in self.err
+
+
+Command = Callable[..., Ran]
+
+
+@pytest.fixture
+def covertour(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Command:
+    """Runs ``covertour`` with the arguments, in an empty directory of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COVERTOUR_DEBUG", raising=False)
+
+    def run(*arguments: object) -> Ran:
+        capsys.readouterr()
+        code = cli.run([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return Ran(code, captured.out, captured.err)
+
+    return run
+
+
+@pytest.fixture
+def villages(tmp_path: Path) -> str:
+    """A CSV of five named places, in the directory where ``covertour`` runs."""
+    (tmp_path / "villages.csv").write_text(VILLAGES)
+    return "villages.csv"

@@ -1,0 +1,174 @@
+"""covertour check, plot, convert, info and generate."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from covertour import random_instance, read, write
+
+
+def facts(text: str) -> dict[str, str]:
+    """The rows that ``info`` printed: what to value."""
+    rows = (line.split("   ", maxsplit=1) for line in text.splitlines()[1:])
+    return {what: value.strip() for what, value in rows}
+
+
+def write_tour(path: Path, tour: list[int], length: float | None = None) -> None:
+    result = {"tour": tour} if length is None else {"tour": tour, "length": length}
+    path.write_text(json.dumps(result))
+
+
+def test_check_accepts_a_right_tour(covertour: Any, villages: str, tmp_path: Path) -> None:
+    write_tour(tmp_path / "t.json", [0, 2, 3, 4], 14)
+    ran = covertour("check", villages, "t.json", "--radius", "1")
+    assert ran.code == 0
+    assert ran.out == "t.json: right, 4 stops cover all 5 places, length 14.0000\n"
+
+
+def test_check_names_every_problem_on_a_line(covertour: Any, villages: str, tmp_path: Path) -> None:
+    write_tour(tmp_path / "t.json", [0, 2, 2], 3)
+    options = ("--radius", "1", "--forbidden", "Cori", "--required", "Esk")
+    ran = covertour("check", villages, "t.json", *options)
+    assert (ran.code, ran.err) == (1, "")
+    lines = ran.out.splitlines()
+    assert all(line.startswith("t.json: ") for line in lines)
+    for words in ("not covered", "more than once", "forbidden", "Esk", "claims length 3"):
+        assert any(words in line for line in lines), words
+
+
+@pytest.mark.parametrize(
+    ("tour", "ok"), [([0, 2, 3, 4], True), ([0], False)], ids=["right", "wrong"]
+)
+def test_check_as_json(
+    covertour: Any, villages: str, tmp_path: Path, tour: list[int], ok: bool
+) -> None:
+    write_tour(tmp_path / "t.json", tour)
+    ran = covertour("check", villages, "t.json", "--radius", "1", "--json")
+    report = json.loads(ran.out)
+    assert (ran.code == 0, report["ok"]) == (ok, ok)
+    assert report["stops"] == len(tour)
+    assert (report["problems"] == []) == ok
+    assert (report["uncovered"] == []) == ok
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "html"])
+@pytest.mark.parametrize("with_tour", [False, True], ids=["places", "tour"])
+def test_plot(covertour: Any, villages: str, tmp_path: Path, ending: str, with_tour: bool) -> None:
+    write_tour(tmp_path / "t.json", [0, 2, 3, 4])
+    tour = ["t.json"] if with_tour else []
+    ran = covertour("plot", villages, *tour, "--radius", "1", "--output", f"p.{ending}")
+    assert (ran.code, ran.out) == (0, f"wrote p.{ending}\n"), ran
+    start = (tmp_path / f"p.{ending}").read_bytes()[:200].lower()
+    assert {"png": b"\x89png", "svg": b"<?xml", "html": b"<!doctype html"}[ending] in start
+
+
+def test_convert_an_instance(covertour: Any, villages: str, tmp_path: Path) -> None:
+    ran = covertour("convert", villages, "v.json", "--radius", "1", "--depot", "Cori")
+    assert (ran.code, ran.out) == (0, "wrote v.json\n")
+    converted = read(tmp_path / "v.json")
+    assert (converted.n, converted.depot, converted.rule.r) == (5, 2, 1.0)
+    assert converted.labels == ("Alba", "Bree", "Cori", "Dorn", "Esk")
+
+
+def test_convert_a_tour(covertour: Any, villages: str, tmp_path: Path) -> None:
+    write_tour(tmp_path / "t.json", [0, 2, 3, 4])
+    ran = covertour("convert", villages, "t.gpx", "--tour", "t.json", "--radius", "1")
+    assert (ran.code, ran.out) == (0, "wrote t.gpx\n"), ran
+    assert covertour("check", villages, "t.gpx", "--radius", "1").code == 0
+
+
+def test_info_tells_what_is_in_a_file(covertour: Any, villages: str) -> None:
+    ran = covertour(
+        "info",
+        villages,
+        "--radius",
+        "3",
+        "--depot",
+        "Bree",
+        "--required",
+        "0",
+        "--forbidden",
+        "Esk",
+    )
+    assert (ran.code, ran.err) == (0, "")
+    found = facts(ran.out)
+    assert found["places"] == "5"
+    assert found["metric"] == "euclidean"
+    assert (found["x"], found["y"]) == ("0 to 4", "0 to 3")
+    assert found["coverage"] == "radius 3"
+    assert found["others covered"] == "1 to 2, mean 1.8"
+    assert found["coverable"] == "yes"
+    assert (found["depot"], found["required"], found["forbidden"]) == (
+        "Bree",
+        "1: place Alba",
+        "1: place Esk",
+    )
+
+
+def test_info_without_a_rule_says_how_to_give_one(covertour: Any, villages: str) -> None:
+    found = facts(covertour("info", villages).out)
+    assert found["places"] == "5"
+    assert "--nearest" in found["coverage"]
+
+
+def test_info_on_places_nobody_can_cover(covertour: Any, villages: str) -> None:
+    ran = covertour("info", villages, "--radius", "1", "--forbidden", "Dorn")
+    assert ran.code == 0
+    assert facts(ran.out)["coverable"] == "no: nobody can cover place Dorn"
+
+
+def test_info_counts_duplicates(covertour: Any, tmp_path: Path) -> None:
+    (tmp_path / "same.csv").write_text("x,y\n1,1\n1,1\n1,1\n2,2\n")
+    found = facts(covertour("info", "same.csv", "--nearest", "1").out)
+    assert found["duplicates"] == "2 places share a spot with another"
+
+
+def test_info_on_a_matrix(covertour: Any, tmp_path: Path) -> None:
+    (tmp_path / "matrix.csv").write_text("0,1,2\n3,0,4\n5,6,0\n")
+    found = facts(covertour("info", "matrix.csv", "--radius", "1").out)
+    assert (found["metric"], found["symmetric"], found["distances"]) == ("matrix", "no", "1 to 6")
+
+
+def test_info_on_latitudes(covertour: Any, tmp_path: Path) -> None:
+    (tmp_path / "towns.csv").write_text("name,lat,lon\nA,14.5,-17.5\nB,13,-16\n")
+    found = facts(covertour("info", "towns.csv", "--radius", "20").out)
+    assert found["metric"].startswith("haversine")
+    assert (found["longitude"], found["latitude"]) == ("-17.5 to -16", "13 to 14.5")
+    assert found["coverage"] == "radius 20 km"
+
+
+def test_generate_prints_json(covertour: Any, tmp_path: Path) -> None:
+    ran = covertour("generate", 20, "--seed", "4")
+    assert (ran.code, ran.err) == (0, "")
+    (tmp_path / "again.json").write_text(ran.out)
+    again = read(tmp_path / "again.json")
+    same = random_instance(20, nearest=7, seed=4)
+    assert (again.coordinates == same.coordinates).all()
+    assert again.rule.k == 7
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        (["--nearest", "3"], {"nearest": 3}),
+        (["--nearest", "2-15"], {"nearest": (2, 15)}),
+        (["--radius", "0.2"], {"radius": 0.2}),
+        (["--radius", "0-0.25"], {"radius": (0, 0.25)}),
+        (["--radius", "1e-3-0.25"], {"radius": (0.001, 0.25)}),
+        (["--layout", "clustered"], {"nearest": 7, "layout": "clustered"}),
+    ],
+    ids=["nearest", "nearest-range", "radius", "radius-range", "small-radius", "clustered"],
+)
+def test_generate_writes_what_the_api_makes(
+    covertour: Any, tmp_path: Path, options: list[str], rule: dict[str, Any]
+) -> None:
+    ran = covertour("generate", "30", *options, "--output", "g.json")
+    assert (ran.code, ran.out) == (0, "wrote g.json\n")
+    write(tmp_path / "expected.json", random_instance(30, **rule))
+    made, expected = (json.loads((tmp_path / f).read_text()) for f in ("g.json", "expected.json"))
+    for field in ("coordinates", "coverage"):
+        assert made[field] == expected[field]

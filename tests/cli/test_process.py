@@ -1,0 +1,203 @@
+"""The program as the shell sees it: exit codes, pipes, terminals, signals, start-up."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from covertour import cli
+from covertour.errors import InputError, SolveError
+
+PROGRAM = (sys.executable, "-c", "from covertour.cli import main; main()")
+VERBS = ("solve", "check", "plot", "convert", "info", "generate", "methods", "demo", "warmup")
+
+
+def covertour_process(
+    *arguments: str, directory: Path, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*PROGRAM, *arguments],
+        cwd=directory,
+        env={**os.environ, "PYTHONWARNINGS": "error", **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_solve_in_a_pipe_is_plain(villages: str, tmp_path: Path) -> None:
+    ran = covertour_process(
+        "solve", villages, "--radius", "1", "--iterations", "20", directory=tmp_path
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert re.fullmatch(r"[ -~\n]*", ran.stdout), "control characters or decoration"
+    assert not re.search(r" \n", ran.stdout), "blanks at the ends of lines"
+
+
+def test_json_can_be_piped(villages: str, tmp_path: Path) -> None:
+    ran = covertour_process(
+        "solve", villages, "--nearest", "1", "--iterations", "20", "--json", directory=tmp_path
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert json.loads(ran.stdout)["method"] == "lns"
+
+
+def test_bad_input_exits_2_with_one_line(tmp_path: Path) -> None:
+    ran = covertour_process("info", "nowhere.csv", directory=tmp_path)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert re.fullmatch(r"covertour: nowhere\.csv: [^\n]+\n", ran.stderr)
+
+
+def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [*PROGRAM, "generate", "20000"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.read(10)
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    process.wait()
+
+
+def test_names_the_output_cannot_encode(tmp_path: Path) -> None:
+    (tmp_path / "v.csv").write_text("name,x,y\nThiès,0,0\n", encoding="utf-8")
+    ran = covertour_process(
+        "solve", "v.csv", "--nearest", "0", directory=tmp_path, PYTHONIOENCODING="ascii"
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "Thi?s" in ran.stdout
+
+
+def on_terminal(
+    *arguments: str, directory: Path, interrupt_at: bytes | None = None
+) -> tuple[int, str]:
+    """Run on a pseudo-terminal, with Ctrl-C once the text appears: exit code and what was shown."""
+    pty = pytest.importorskip("pty")
+    controller, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [*PROGRAM, *arguments],
+        cwd=directory,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        start_new_session=True,
+    )
+    os.close(terminal)
+    shown = b""
+    with contextlib.suppress(OSError):  # how Linux reports the end of a terminal
+        while chunk := os.read(controller, 65536):
+            shown += chunk
+            if interrupt_at is not None and interrupt_at in shown:
+                process.send_signal(signal.SIGINT)
+                interrupt_at = None
+    os.close(controller)
+    return process.wait(), shown.decode()
+
+
+def test_on_a_terminal_a_live_line_shows_progress(villages: str, tmp_path: Path) -> None:
+    code, shown = on_terminal(
+        "solve", villages, "--nearest", "0", "--seconds", "0.4", directory=tmp_path
+    )
+    assert code == 0
+    assert "iterations/s" in shown
+    assert "of 0.4 s" in shown
+    assert "back to" in shown
+
+
+def test_ctrl_c_during_a_solve_keeps_the_best_tour(villages: str, tmp_path: Path) -> None:
+    code, shown = on_terminal(
+        *("solve", villages, "--nearest", "0", "--seconds", "600", "--output", "out.json"),
+        directory=tmp_path,
+        interrupt_at=b"iterations/s",
+    )
+    assert code == 0
+    assert "back to" in shown
+    assert json.loads((tmp_path / "out.json").read_text())["length"] == pytest.approx(14)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a named pipe")
+def test_ctrl_c_elsewhere_ends_quietly(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "never.csv")
+    process = subprocess.Popen(
+        [*PROGRAM, "info", "never.csv"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with (tmp_path / "never.csv").open("w"):  # opens as soon as the program reads
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+    assert (process.returncode, out, err) == (130, b"", b"")
+
+
+def test_help_needs_nothing_heavy(tmp_path: Path) -> None:
+    code = (
+        "import sys; from covertour import cli; cli.run(['--help']); cli.run(['--version']);"
+        "heavy = {'scipy', 'numba', 'matplotlib', 'torch', 'highspy', 'onnxruntime'};"
+        "sys.exit(str(heavy & set(sys.modules)) if heavy & set(sys.modules) else 0)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_info_needs_no_compiler(villages: str, tmp_path: Path) -> None:
+    code = (
+        "import sys; from covertour import cli; cli.run(['info', 'villages.csv', '-k', '1']);"
+        "sys.exit('numba' in sys.modules or 'matplotlib' in sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], check=False, cwd=tmp_path)
+    assert ran.returncode == 0
+
+
+def test_version(covertour: Any) -> None:
+    ran = covertour("--version")
+    assert (ran.code, ran.out) == (0, f"covertour {cli.__version__}\n")
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"]], ids=["nothing", "long", "short"])
+def test_help_names_every_verb(covertour: Any, arguments: list[str]) -> None:
+    ran = covertour(*arguments)
+    assert ran.code == 0
+    for verb in VERBS:
+        assert verb in ran.out
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (InputError("a.csv: empty"), 2, "a.csv: empty"),
+        (SolveError("ran out of time"), 1, "ran out of time"),
+        (KeyError("oops"), 1, "unexpected KeyError: 'oops' (this is a bug; COVERTOUR_DEBUG=1"),
+        (MemoryError(), 1, "not enough memory"),
+        (OSError(28, "No space left on device", "map.html"), 2, "map.html: No space left"),
+    ],
+    ids=["bad-input", "solve-error", "bug", "memory", "disk-full"],
+)
+def test_how_errors_are_told(error: Exception, code: int, message: str) -> None:
+    told, its_code = cli.explain(error)
+    assert told.startswith(message)
+    assert its_code == code
+
+
+def test_debug_shows_the_traceback(covertour: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COVERTOUR_DEBUG", "1")
+    with pytest.raises(InputError, match=r"nowhere\.csv"):
+        covertour("info", "nowhere.csv")

@@ -167,13 +167,15 @@ def live_line(
         grid = Table.grid(padding=(0, 2, 0, 0))
         parts: list[RenderableType] = [f"{progress.seconds:.1f} s"]
         if math.isfinite(stop.seconds):
-            bar = ProgressBar(total=stop.seconds, completed=progress.seconds, width=20)
+            bar = ProgressBar(total=stop.seconds, completed=progress.seconds, width=12)
             parts = [bar, f"{progress.seconds:.1f} of {stop.seconds:g} s"]
         parts.append(f"[bold]{distance(instance, progress.length)}[/bold]")
         if progress.bound is not None and progress.bound > 0:
             parts.append(f"gap {progress.length / progress.bound - 1:.2%}")
         parts.append(f"{progress.iterations / max(progress.seconds, 1e-9):,.0f} iterations/s")
-        parts.append(f"better {progress.since_improvement:.1f} s ago")
+        parts.append(f"improved {progress.since_improvement:.1f} s ago")
+        for _ in parts:
+            grid.add_column(no_wrap=True)
         grid.add_row(*parts)
         return grid
 

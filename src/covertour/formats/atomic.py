@@ -1,0 +1,61 @@
+"""Writing files whole or not at all: under a temporary name in the same directory, then renamed."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+from covertour.errors import InputError
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write text as UTF-8; see :func:`write_bytes`."""
+    try:
+        data = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        bad = text[error.start].encode("unicode_escape").decode()
+        raise InputError(f"{path}: the character {bad} cannot be written as UTF-8") from None
+    write_bytes(path, data)
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Put ``data`` in the file at once: a reader sees the old file or the new, never a half.
+
+    Where that cannot be done nothing is left behind.
+    """
+    target = Path(os.path.realpath(path))  # a link stays a link, and what it points to is replaced
+    temporary = target.parent / f".{secrets.token_hex(8)}.tmp"
+    try:
+        if target.is_dir():
+            raise InputError(f"{path}: is a directory, expected a file name")
+        try:
+            with open(temporary, "xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, target)
+        finally:
+            if temporary.exists():
+                temporary.unlink()
+    except OSError as error:
+        raise InputError(_why_not(path, target.parent, error)) from None
+
+
+def check_writable(path: Path) -> None:
+    """An error where the file could not be written, told before any work is done."""
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise InputError(f"{path}: is a directory, expected a file name")
+    if not target.parent.is_dir():
+        raise InputError(f"{path}: the directory {path.parent} does not exist")
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise InputError(f"{path}: the directory {path.parent} is not writable")
+
+
+def _why_not(path: Path, directory: Path, error: OSError) -> str:
+    if isinstance(error, FileNotFoundError | NotADirectoryError) and not directory.is_dir():
+        return f"{path}: the directory {path.parent} does not exist"
+    if isinstance(error, PermissionError):
+        return f"{path}: the directory {path.parent} is not writable"
+    return f"{path}: cannot be written: {error.strerror or error}"

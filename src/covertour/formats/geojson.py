@@ -1,0 +1,250 @@
+"""GeoJSON: places as points; tours as a route line, stops in order and the places they serve."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from covertour import metric as metrics
+from covertour.coverage import Nearest, Radius, Sets
+from covertour.errors import InputError
+from covertour.formats import table
+from covertour.formats.atomic import write_text
+from covertour.formats.itinerary import itinerary
+from covertour.formats.json import load, rule_from_value, rule_to_value
+from covertour.formats.source import build, choose_rule, shown
+from covertour.instance import Instance
+from covertour.metric import FloatArray
+from covertour.result import Result
+from covertour.tour import Tour
+
+
+def read(
+    path: Path,
+    *,
+    nearest: int | Sequence[int] | None,
+    radius: float | Sequence[float] | None,
+    metric: str | None,
+) -> Instance:
+    """An instance from point features; properties go by the same names as columns in CSV."""
+    return from_value(path, load(path), nearest=nearest, radius=radius, metric=metric)
+
+
+def from_value(
+    path: Path,
+    value: Any,
+    *,
+    nearest: int | Sequence[int] | None,
+    radius: float | Sequence[float] | None,
+    metric: str | None,
+) -> Instance:
+    """An instance from the value of a GeoJSON file."""
+    if metric in ("geo", "matrix"):
+        raise InputError(f"{path}: GeoJSON has longitude and latitude, not the metric {metric!r}")
+    features = _features(path, value)
+    if not features:
+        raise InputError(f"{path}: expected point features, found none")
+
+    def where(feature: int) -> str:
+        return f"{path}, feature {feature + 1}"
+
+    points = np.array([_point(feature, at, where) for at, feature in enumerate(features)])
+    table.check_coordinates(points, metric or "haversine", where)
+    columns = _columns(path, features)
+    in_file = None
+    if nearest is None and radius is None:
+        in_file = rule_from_value(str(path), value.get("coverage")) or table.rule(columns, where)
+    name = value.get("name")
+    return build(
+        path,
+        metric=metric or "haversine",
+        coordinates=points,
+        name=name if isinstance(name, str) else path.stem,
+        rule=choose_rule(path, in_file, nearest, radius),
+        **table.wishes(columns, where),
+    )
+
+
+def _features(path: Path, value: Any) -> list[dict[str, Any]]:
+    """The features of a collection, or the one feature, each an object with properties."""
+    if isinstance(value, dict) and value.get("type") == "Feature":
+        value = {"type": "FeatureCollection", "features": [value]}
+    if not isinstance(value, dict) or value.get("type") != "FeatureCollection":
+        raise InputError(f"{path}: expected a GeoJSON FeatureCollection, got {shown(value)}")
+    features = value.get("features")
+    if not isinstance(features, list):
+        raise InputError(f"{path}: features: expected a list, got {shown(features)}")
+    for at, feature in enumerate(features, start=1):
+        if not isinstance(feature, dict) or feature.get("type") != "Feature":
+            raise InputError(f"{path}, feature {at}: expected a feature, got {shown(feature)}")
+        if not isinstance(feature.get("properties") or {}, dict):
+            raise InputError(f"{path}, feature {at}: properties: expected an object")
+    return features
+
+
+def _point(feature: dict[str, Any], at: int, where: table.Where) -> tuple[float, float]:
+    geometry = feature.get("geometry")
+    if not isinstance(geometry, dict) or geometry.get("type") != "Point":
+        kind = geometry.get("type") if isinstance(geometry, dict) else geometry
+        raise InputError(f"{where(at)}: expected the geometry Point, got {shown(kind)}")
+    place = geometry.get("coordinates")
+    if (
+        not isinstance(place, list)
+        or len(place) < 2
+        or type(place[0]) not in (int, float)
+        or type(place[1]) not in (int, float)
+    ):
+        raise InputError(f"{where(at)}: coordinates: expected two numbers, got {shown(place)}")
+    try:
+        return float(place[0]), float(place[1])
+    except OverflowError:
+        raise InputError(f"{where(at)}: coordinates: a number is too large") from None
+
+
+def _columns(path: Path, features: list[dict[str, Any]]) -> dict[str, list[str]]:
+    """The properties as columns of text, by what they hold; empty text where one is missing."""
+    properties = [feature.get("properties") or {} for feature in features]
+    titles = list(dict.fromkeys(title for each in properties for title in each))
+    at = table.find_columns(titles, str(path))
+    return {
+        role: [_text(each.get(titles[position])) for each in properties]
+        for role, position in at.items()
+        if role not in ("x", "y", "latitude", "longitude", "metric")
+    }
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return " ".join(map(_text, value))
+    return value if isinstance(value, str) else str(value)
+
+
+def write(path: Path, instance: Instance) -> None:
+    """Write an instance in longitude and latitude; reading it gives the same one."""
+    if instance.metric != "haversine":
+        raise InputError(_no_globe(path, instance))
+    assert instance.coordinates is not None
+    collection: dict[str, Any] = {"type": "FeatureCollection", "name": instance.name}
+    columns: dict[str, Sequence[Any]] = {}
+    if instance.labels is not None:
+        columns["name"] = instance.labels
+    match instance.rule:
+        case Nearest(k) if not isinstance(k, int):
+            columns["nearest"] = k.tolist()
+        case Radius(r) if not isinstance(r, float):
+            columns["radius"] = r.tolist()
+        case Nearest() | Radius() | Sets():
+            collection["coverage"] = rule_to_value(instance.rule)
+    depot = () if instance.depot is None else (instance.depot,)
+    for what, places in (
+        ("required", instance.required),
+        ("forbidden", instance.forbidden),
+        ("depot", depot),
+    ):
+        if places:
+            chosen = set(places)
+            columns[what] = [place in chosen for place in range(instance.n)]
+    rows = zip(*columns.values(), strict=True) if columns else ((),) * instance.n
+    collection["features"] = [
+        _feature(point, dict(zip(columns, row, strict=True)))
+        for point, row in zip(instance.coordinates.tolist(), rows, strict=True)
+    ]
+    write_text(path, json.dumps(collection, ensure_ascii=False) + "\n")
+
+
+def _feature(place: Any, properties: dict[str, Any], kind: str = "Point") -> dict[str, Any]:
+    return {
+        "type": "Feature",
+        "geometry": {"type": kind, "coordinates": place},
+        "properties": properties,
+    }
+
+
+def globe(path: Path, instance: Instance) -> FloatArray:
+    """Longitude and latitude of the places in degrees, float64[n, 2]; an error in the plane."""
+    if instance.metric not in metrics.SPHERE_KM or instance.coordinates is None:
+        raise InputError(_no_globe(path, instance))
+    if instance.metric == "haversine":
+        return instance.coordinates
+    latitude, longitude = metrics.radians(instance.metric, instance.coordinates)
+    return np.rad2deg(np.stack([longitude, latitude], axis=1))
+
+
+def _no_globe(path: Path, instance: Instance) -> str:
+    return (
+        f"{path}: the format needs longitude and latitude (metric haversine), "
+        f"but the places have the metric {instance.metric!r}"
+    )
+
+
+def write_outcome(path: Path, instance: Instance, outcome: Result | Tour) -> None:
+    """Write the route as a line, the stops in order, and each other place with its stop."""
+    points = globe(path, instance).tolist()
+    plan = itinerary(instance, outcome)
+    stops = plan.places.tolist()
+    route: dict[str, Any] = {"kind": "route", "instance": instance.name, "stops": len(stops)}
+    if np.isfinite(plan.length):
+        route["length"] = float(plan.length)
+    if isinstance(outcome, Result):
+        route |= {"method": outcome.method, "bound": outcome.bound, "gap": outcome.gap}
+    line = [points[place] for place in [*stops, stops[0]]]
+    features = [_feature(line, route, "LineString")]
+    for at, place in enumerate(stops):
+        properties = {
+            "kind": "stop",
+            "stop": at + 1,
+            "place": place,
+            "name": instance.label(place),
+            "leg": float(plan.legs[at]),
+            "distance": float(plan.running[at]),
+            "covers": plan.served[at].tolist(),
+        }
+        features.append(_feature(points[place], properties))
+    visited = set(stops)
+    for place, (at, distance) in enumerate(
+        zip(plan.stop_of.tolist(), plan.distance.tolist(), strict=True)
+    ):
+        if place in visited:
+            continue
+        properties = {"kind": "place", "place": place, "name": instance.label(place)}
+        covered = at >= 0
+        properties |= {
+            "stop": at + 1 if covered else None,
+            "stop_place": stops[at] if covered else None,
+            "stop_name": instance.label(stops[at]) if covered else None,
+            "distance": distance if covered else None,
+        }
+        features.append(_feature(points[place], properties))
+    collection = {"type": "FeatureCollection", "name": instance.name, "features": features}
+    write_text(path, json.dumps(collection, ensure_ascii=False) + "\n")
+
+
+def read_tour(path: Path) -> tuple[Sequence[int], float | None]:
+    """The places and the claimed length of a route that covertour wrote."""
+    stops: list[tuple[int, int]] = []
+    length = None
+    routes = 0
+    for at, feature in enumerate(_features(path, load(path)), start=1):
+        properties = feature.get("properties") or {}
+        kind = properties.get("kind")
+        if kind == "route":
+            routes += 1
+            length = properties.get("length")
+            if length is not None and type(length) not in (int, float):
+                raise InputError(f"{path}, feature {at}: length: expected a number")
+        elif kind == "stop":
+            number, place = properties.get("stop"), properties.get("place")
+            if type(number) is not int or type(place) is not int:
+                raise InputError(
+                    f"{path}, feature {at}: expected whole numbers for the stop and its place"
+                )
+            stops.append((number, place))
+    if routes != 1 and not stops:
+        raise InputError(f"{path}: expected a tour with features of the kinds route and stop")
+    return [place for _, place in sorted(stops, key=lambda stop: stop[0])], length

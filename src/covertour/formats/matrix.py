@@ -1,0 +1,143 @@
+"""Distance matrices, as .npy files and as the square in a CSV file."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from covertour.errors import InputError
+from covertour.formats.atomic import write_bytes
+from covertour.formats.source import build, choose_rule, read_bytes, shown
+from covertour.formats.table import Where, is_number, not_negative, numbers
+from covertour.instance import Instance
+
+
+def read_npy(
+    path: Path,
+    *,
+    nearest: int | Sequence[int] | None,
+    radius: float | Sequence[float] | None,
+    metric: str | None,
+) -> Instance:
+    """An instance from a square array of numbers; pickled objects are refused."""
+    file = io.BytesIO(read_bytes(path))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found: Any = np.lib.format.read_array(file, allow_pickle=False)
+    except Exception as error:  # numpy has many ways to say that a file is damaged
+        raise InputError(f"{path}: not a .npy file of numbers: {_first_line(error)}") from None
+    if found.dtype.kind not in "iuf":
+        raise InputError(f"{path}: expected an array of numbers, got dtype {found.dtype}")
+    if found.ndim != 2 or found.shape[0] != found.shape[1]:
+        raise InputError(f"{path}: expected a square distance matrix, got shape {found.shape}")
+    must_be_matrix(path, metric)
+    return build(
+        path,
+        metric="matrix",
+        matrix=found,
+        name=path.stem,
+        rule=choose_rule(path, None, nearest, radius),
+    )
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def must_be_matrix(path: Path, metric: str | None) -> None:
+    """An error where the caller wants a metric that a file of distances does not have."""
+    if metric not in (None, "matrix"):
+        raise InputError(f"{path}: holds a distance matrix, so the metric cannot be {metric!r}")
+
+
+def write_npy(path: Path, instance: Instance) -> None:
+    """Write the distance matrix of an instance, float64[n, n]; its coverage rule is left out."""
+    must_fit(path, instance)
+    file = io.BytesIO()
+    np.save(file, np.ascontiguousarray(instance.matrix), allow_pickle=False)
+    write_bytes(path, file.getvalue())
+
+
+def must_fit(path: Path, instance: Instance) -> None:
+    """An error where a bare matrix would be another problem, even with the rule given anew."""
+    from covertour.coverage import Sets
+
+    advice = "write a .json file instead"
+    if instance.matrix is None:
+        raise InputError(
+            f"{path}: holds a distance matrix, but the places have coordinates "
+            f"(metric {instance.metric!r}); {advice}"
+        )
+    for what, there in (
+        ("a depot", instance.depot is not None),
+        ("required places", bool(instance.required)),
+        ("forbidden places", bool(instance.forbidden)),
+        ("sets of covered places", isinstance(instance.rule, Sets)),
+    ):
+        if there:
+            raise InputError(f"{path}: a distance matrix cannot hold {what}; {advice}")
+
+
+def is_labelled(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether rows of cells have the same labels along the top and down the side, below a corner.
+
+    The corner is empty or text, so a plain symmetric matrix is not taken for one with labels.
+    """
+    return (
+        len(rows) == len(rows[0])
+        and len(rows) > 1
+        and not is_number(rows[0][0])
+        and list(rows[0][1:]) == [row[0] for row in rows[1:]]
+    )
+
+
+def from_rows(rows: Sequence[Sequence[str]], path: Path, where: Where) -> dict[str, Any] | None:
+    """The fields ``matrix`` and ``labels`` from the cells of a CSV file; None if it is no square.
+
+    The numbers must form a square with zeros on its diagonal. Labels may stand in a row above it,
+    in a column before it, or both: which of these follows from the number of rows and columns.
+    """
+    high, wide = len(rows), len(rows[0])
+    if high == wide and (high == 1 or is_number(rows[0][0])):
+        top, left = 0, 0
+    elif high == wide and all(is_number(cell) for cell in rows[1][1:]):
+        top, left = 1, 1
+    elif high == wide + 1 and all(is_number(cell) for cell in rows[1]):
+        top, left = 1, 0
+    elif wide == high + 1 and all(is_number(cell) for cell in rows[0][1:]):
+        top, left = 0, 1
+    else:
+        return None
+
+    def cell_where(cell: int) -> str:
+        return f"{where(top + cell // n)}, column {left + cell % n + 1}"
+
+    n = high - top
+    cells = [cell for row in rows[top:] for cell in row[left:]]
+    square = not_negative(numbers(cells, "distance", cell_where), "distance", cell_where)
+    square = square.reshape(n, n)
+    off = np.flatnonzero(square.diagonal())
+    if len(off):
+        place = int(off[0])
+        raise InputError(
+            f"{cell_where(place * n + place)}: expected the columns x,y or lat,lon, or a distance "
+            f"matrix with 0 on its diagonal, got {square[place, place]:g}"
+        )
+    fields: dict[str, Any] = {"matrix": square}
+    beside = [row[0] for row in rows[top:]] if left else None
+    above = list(rows[0][left:]) if top else None
+    if beside and above and beside != above:
+        row = next(row for row in range(n) if beside[row] != above[row])
+        raise InputError(
+            f"{where(top + row)}: the row is labelled {shown(beside[row])} "
+            f"but the column {shown(above[row])}"
+        )
+    if above or beside:
+        fields["labels"] = tuple(above or beside or ())
+    return fields

@@ -219,7 +219,7 @@ def make_rule(
 def _numbers(field: str, values: Any) -> FloatArray:
     try:
         return np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"{field}: expected numbers in rows of one length") from None
 
 

@@ -27,7 +27,7 @@ class Verdict:
     Place numbers, ascending: ``uncovered`` by the tour, ``repeated`` on it, ``forbidden`` but on
     it, ``missing`` though required (or the depot), ``unknown`` numbers that are no place.
     ``length`` is the true length of the tour, NaN where it has unknown places; ``claimed`` the
-    length it came with, None if none.
+    length it came with, None if none (a NaN is no claim).
     """
 
     stops: int
@@ -90,7 +90,7 @@ def verify(instance: Instance, tour: Tour | Sequence[int] | IntArray) -> Verdict
     >>> verify(square, [0, 2]).ok, verify(square, [0]).uncovered
     (True, (2,))
     """
-    claimed = tour.length if isinstance(tour, Tour) else None
+    claimed = tour.length if isinstance(tour, Tour) and tour.length == tour.length else None
     stops = np.asarray(tour.places if isinstance(tour, Tour) else tour, dtype=np.int64)
     n = instance.n
     known = stops[(stops >= 0) & (stops < n)]

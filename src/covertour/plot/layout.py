@@ -78,6 +78,42 @@ def circles(instance: Instance, centres: FloatArray, far: FloatArray, corners: i
     return np.rad2deg(rim)
 
 
+def rims(instance: Instance, at: FloatArray, stops: IntArray) -> FloatArray | None:
+    """Outlines of the circles of stops, float64[m, corners, 2], or None where there are none."""
+    far = reach(instance, stops)
+    if far is None or not np.any(far > 0):
+        return None
+    drawn = far > 0
+    return circles(instance, at[stops[drawn]], far[drawn], corners=72)
+
+
+def view(
+    instance: Instance, at: FloatArray, outlines: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """The lower left and upper right corner, float64[2] each, of a view of all places.
+
+    It shows the outlines, float64[..., 2], too, as far as that does not make the places small.
+    """
+    low, high = at.min(axis=0), at.max(axis=0)
+    seen = at if outlines is None else outlines.reshape(-1, 2)
+    span = float(max(high[0] - low[0], (high[1] - low[1]) * stretch(instance, at)))
+    if span == 0.0:  # one place, or all in one spot
+        span = float(np.ptp(seen, axis=0).max()) * 2.0
+        span = span or max(1.0, float(np.abs(low).max()) * 0.01)
+    most = span * 0.3
+    low = np.maximum(np.minimum(low, seen.min(axis=0)), low - most) - span * 0.04
+    high = np.minimum(np.maximum(high, seen.max(axis=0)), high + most) + span * 0.04
+    return low, high
+
+
+def stretch(instance: Instance, at: FloatArray) -> float:
+    """How much taller a unit of y is drawn than one of x, as degrees of longitude shrink."""
+    if not is_geographic(instance):
+        return 1.0
+    middle = (at[:, 1].min() + at[:, 1].max()) / 2.0
+    return 1.0 / max(float(np.cos(np.deg2rad(middle))), 0.05)
+
+
 def unit(instance: Instance) -> str:
     """The unit of distances: ``km`` on the globe, none in the plane."""
     return "km" if is_geographic(instance) else ""

@@ -44,7 +44,7 @@ def plot_instance(instance: Instance, ax: Axes | None = None) -> Axes:
     plain = np.setdiff1d(np.arange(instance.n), special)
     words = f"{layout.count(instance.n, 'place')}, {layout.rule_in_words(instance)}"
     handles = [_handle("o", style.COVERED, "place", 4)] if len(plain) else []
-    ax = _frame(instance, ax, at, at, words, handles + _special_handles(instance))
+    ax = _frame(instance, ax, at, None, words, handles + _special_handles(instance))
     _dots(ax, at[plain], style.COVERED, _dot_size(instance.n))
     _special(ax, instance, at, size=7.0)
     if instance.labels is not None and instance.n <= MOST_NAMES:
@@ -72,8 +72,7 @@ def plot_tour(instance: Instance, tour: Tour | Result, ax: Axes | None = None) -
     others = np.setdiff1d(np.arange(instance.n), stops)
     covered = others[serving[others] >= 0]
     uncovered = others[serving[others] < 0]
-    rims = _rims(instance, at, stops)
-    seen = at if rims is None else np.concatenate([at, rims.reshape(-1, 2)])
+    rims = layout.rims(instance, at, stops) if len(stops) <= MOST_CIRCLES else None
     lines = 0 < len(covered) <= MOST_LINES
     length = layout.measure(instance, found.length)
     words = f"length {length}, {layout.count(len(found), 'stop')} for {instance.n:,} places"
@@ -82,7 +81,7 @@ def plot_tour(instance: Instance, tour: Tour | Result, ax: Axes | None = None) -
     if isinstance(tour, Result) and tour.optimal:
         words += ", proven shortest"
     handles = _tour_handles(instance, stops, lines, len(covered), len(uncovered), rims is not None)
-    ax = _frame(instance, ax, at, seen, words, handles)
+    ax = _frame(instance, ax, at, rims, words, handles)
 
     if rims is not None:
         ax.add_collection(
@@ -147,38 +146,17 @@ def _along(corners: FloatArray) -> FloatArray:
     return legs.reshape(-1, 2)
 
 
-def _rims(instance: Instance, at: FloatArray, stops: IntArray) -> FloatArray | None:
-    """Outlines of the stops' circles, float64[m, corners, 2], where there are some to draw."""
-    far = layout.reach(instance, stops)
-    if far is None or len(stops) > MOST_CIRCLES or not np.any(far > 0):
-        return None
-    drawn = far > 0
-    return layout.circles(instance, at[stops[drawn]], far[drawn], corners=72)
-
-
 def _frame(
     instance: Instance,
     ax: Axes | None,
     at: FloatArray,
-    seen: FloatArray,
+    outlines: FloatArray | None,
     words: str,
     handles: list[Any],
 ) -> Axes:
-    """Axes with limits, aspect, title and legend set, so that what is drawn next can be placed.
-
-    ``at``: float64[n, 2], the places. ``seen``: float64[m, 2], what should be in view as well, as
-    far as it does not make the places small.
-    """
-    low, high = at.min(axis=0), at.max(axis=0)
-    stretch = 1.0
-    if layout.is_geographic(instance):
-        stretch = 1.0 / max(float(np.cos(np.deg2rad((low[1] + high[1]) / 2.0))), 0.05)
-    span = float(max(high[0] - low[0], (high[1] - low[1]) * stretch))
-    if span == 0.0:  # one place, or all in one spot
-        span = float(np.ptp(seen, axis=0).max()) * 2.0 or max(1.0, float(np.abs(low).max()) * 0.01)
-    most = span * 0.3
-    low = np.maximum(np.minimum(low, seen.min(axis=0)), low - most) - span * 0.04
-    high = np.minimum(np.maximum(high, seen.max(axis=0)), high + most) + span * 0.04
+    """Axes with limits, aspect, title and legend set, so that what is drawn next can be placed."""
+    low, high = layout.view(instance, at, outlines)
+    stretch = layout.stretch(instance, at)
     own = ax is None
     if ax is None:
         wide, tall = high[0] - low[0], (high[1] - low[1]) * stretch

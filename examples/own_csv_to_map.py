@@ -1,6 +1,6 @@
-"""From a CSV of places to a map: the shortest round trip within 15 km of every village.
+"""From a CSV of places to a map: the shortest round trip within 25 km of every village.
 
-The same on the command line: covertour solve villages.csv --radius 15 --output map.html
+The same on the command line: covertour solve villages.csv --radius 25 --output map.html
 """
 
 from pathlib import Path
@@ -8,7 +8,7 @@ from pathlib import Path
 import covertour
 
 here = Path(__file__).parent
-instance = covertour.read(here / "villages.csv", radius=15)
+instance = covertour.read(here / "villages.csv", radius=25)
 result = covertour.solve(instance)
 
 print(result)

@@ -19,6 +19,13 @@ Dorn,4,3
 Esk,0,3
 """
 
+TOWNS = """name,lat,lon
+Dakar,14.69,-17.44
+Pikine,14.76,-17.39
+Thiès,14.79,-16.93
+Mbour,14.42,-16.96
+"""
+
 
 @dataclass(frozen=True)
 class Ran:
@@ -68,3 +75,10 @@ def villages(tmp_path: Path) -> str:
     """A CSV of five named places, in the directory where ``covertour`` runs."""
     (tmp_path / "villages.csv").write_text(VILLAGES)
     return "villages.csv"
+
+
+@pytest.fixture
+def towns(tmp_path: Path) -> str:
+    """A CSV of four places with latitudes, in the directory where ``covertour`` runs."""
+    (tmp_path / "towns.csv").write_text(TOWNS, encoding="utf-8")
+    return "towns.csv"

@@ -115,6 +115,7 @@ BAD_OPTIONS = {
     "output-directory-missing": ("solve villages.csv -k 1 --output no/a.json", ["no", "exist"]),
     "output-over-input": ("solve villages.csv -k 1 --output ./villages.csv", ["overwritten"]),
     "output-twice": ("solve villages.csv -k 1 -o a.json -o a.json", ["a.json", "twice"]),
+    "output-needs-latitudes": ("solve villages.csv -k 1 -o a.gpx", ["a.gpx", "haversine"]),
     "unknown-option": ("solve villages.csv --fast", ["--fast"]),
     "no-file": ("solve", ["INSTANCE", "solve --help"]),
     "unknown-verb": ("slove villages.csv", ["'slove'", "'solve'"]),
@@ -123,6 +124,7 @@ BAD_OPTIONS = {
     "check-no-tour": ("check villages.csv", ["TOUR"]),
     "plot-no-output": ("plot villages.csv", ["--output"]),
     "plot-unknown-ending": ("plot villages.csv -k 1 --output a.csv", ["a.csv", ".png"]),
+    "plot-map-without-tour": ("plot villages.csv -k 1 --output a.html", ["a.html", "tour"]),
     "convert-unknown-ending": ("convert villages.csv a.xyz --nearest 1", ["a.xyz", ".json"]),
     "convert-onto-itself": ("convert villages.csv villages.csv -k 1", ["overwritten"]),
     "info-missing-file": ("info nowhere.csv", ["nowhere.csv"]),
@@ -132,7 +134,7 @@ BAD_OPTIONS = {
     "generate-nearest-not-whole": ("generate 5 --nearest 1.5-2", ["--nearest", "1.5"]),
     "generate-range-upside-down": ("generate 5 --radius 0.5-0.1", ["--radius", "0.5-0.1"]),
     "generate-layout": ("generate 5 --layout ring", ["ring", "uniform"]),
-    "generate-unknown-ending": ("generate 5 --output a.png", ["a.png", ".json"]),
+    "generate-unknown-ending": ("generate 5 --output a.gpx", ["a.gpx", ".json"]),
     "demo-directory-is-a-file": ("demo --directory villages.csv", ["villages.csv"]),
 }
 
@@ -167,6 +169,12 @@ def test_a_directory_that_is_not_writable(
     if os.access(closed, os.W_OK):  # root may write anywhere, but not to /proc
         closed = Path("/proc")
     covertour(*command.format(closed=closed).split()).assert_refused(str(closed))
+
+
+def test_a_matrix_without_coordinates_has_no_map(covertour: Any, tmp_path: Path) -> None:
+    (tmp_path / "matrix.csv").write_text("0,1\n1,0\n")
+    ran = covertour("solve", "matrix.csv", "--nearest", "1", "--output", "map.html")
+    ran.assert_refused("map.html", "coordinates")
 
 
 def test_a_name_that_several_places_have_is_refused(covertour: Any, tmp_path: Path) -> None:

@@ -33,10 +33,7 @@ def test_the_itinerary_lists_stops_legs_and_covered_places(covertour: Any, villa
     lines = ran.out.split("\n\n")[1].splitlines()
     assert lines[0].split() == ["stop", "place", "leg", "total", "also", "covers"]
     assert lines[1].split() == ["1", "Alba", "1:", "Bree"]
-    assert (
-        lines[-1].split() == ["back", "to", "Alba", "3.00000", "14.0000"]
-        or lines[-1].split()[-1] == "14.0000"
-    )
+    assert lines[-1].split() == ["back", "to", "Alba", "3.00000", "14.0000"]
 
 
 def test_without_output_a_map_is_suggested(covertour: Any, villages: str) -> None:
@@ -63,21 +60,19 @@ def test_a_long_tour_is_not_listed(covertour: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["html", "png", "svg", "csv", "geojson", "gpx", "json", "tour"])
-def test_every_output_is_written(
-    covertour: Any, villages: str, tmp_path: Path, ending: str
-) -> None:
-    ran = covertour("solve", villages, "--nearest", "1", "--output", f"out.{ending}", *QUICK)
+def test_every_output_is_written(covertour: Any, towns: str, tmp_path: Path, ending: str) -> None:
+    ran = covertour("solve", towns, "--nearest", "1", "--output", f"out.{ending}", *QUICK)
     assert ran.code == 0
     assert f"wrote out.{ending}" in ran.out
     assert (tmp_path / f"out.{ending}").stat().st_size > 0
-    assert sorted(path.name for path in tmp_path.iterdir()) == [f"out.{ending}", villages]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"out.{ending}", towns]
 
 
 @pytest.mark.parametrize("ending", ["json", "tour", "csv", "geojson", "gpx"])
-def test_what_solve_writes_check_accepts(covertour: Any, villages: str, ending: str) -> None:
-    rule = ("--radius", "1")
-    covertour("solve", villages, *rule, "--output", f"out.{ending}", *QUICK)
-    ran = covertour("check", villages, f"out.{ending}", *rule)
+def test_what_solve_writes_check_accepts(covertour: Any, towns: str, ending: str) -> None:
+    rule = ("--radius", "20")
+    covertour("solve", towns, *rule, "--output", f"out.{ending}", *QUICK)
+    ran = covertour("check", towns, f"out.{ending}", *rule)
     assert (ran.code, ran.err) == (0, ""), ran
     assert ran.out.startswith(f"out.{ending}: right")
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import numpy as np
@@ -107,7 +109,11 @@ def plot(
     """Draw an instance, and a tour through it, as a picture or a map."""
     from covertour import formats
 
-    options.check_outputs([output], PICTURE_ENDINGS, [file, *([tour] if tour else [])])
+    if not output.lower().endswith(PICTURE_ENDINGS):
+        raise InputError(f"{output}: expected a name that ends in {' '.join(PICTURE_ENDINGS)}")
+    if tour is None and output.lower().endswith(".html"):
+        raise InputError(f"{output}: a map shows a tour, give one too, or draw a .png or .svg")
+    options.check_outputs([output], [file, tour], outcome=tour is not None)
     instance = options.load_instance(file, nearest, radius, metric, depot, required, forbidden)
     outcome = formats.read_tour(tour, instance) if tour is not None else None
     formats.write(output, instance, outcome)
@@ -136,8 +142,7 @@ def convert(
     """Write an instance, or with --tour a tour of it, in another format."""
     from covertour import formats
 
-    endings = formats.INSTANCE_ENDINGS if tour is None else formats.OUTCOME_ENDINGS
-    options.check_outputs([output], endings, [file, *([tour] if tour else [])])
+    options.check_outputs([output], [file, tour], outcome=tour is not None)
     instance = options.load_instance(file, nearest, radius, metric, depot, required, forbidden)
     outcome = formats.read_tour(tour, instance) if tour is not None else None
     formats.write(output, instance, outcome)
@@ -190,7 +195,7 @@ def generate(
     if layout not in LAYOUTS:
         raise InputError(f"--layout: {layout!r} is not one of {', '.join(LAYOUTS)}")
     if output is not None:
-        options.check_outputs([output], formats.INSTANCE_ENDINGS, [])
+        options.check_outputs([output], [], outcome=False)
     instance = random_instance(
         n,
         nearest=7 if nearest is None and radius is None else nearest,  # type: ignore[arg-type]
@@ -199,7 +204,9 @@ def generate(
         seed=seed,
     )
     if output is None:
-        show.say(formats.json.instance_text(instance))
+        with TemporaryDirectory() as folder:
+            formats.write(f"{folder}/instance.json", instance)
+            show.say(Path(f"{folder}/instance.json").read_text(encoding="utf-8").rstrip())
     else:
         formats.write(output, instance)
         show.say(f"wrote {output}")

@@ -6,16 +6,14 @@ import difflib
 import math
 import os
 import re
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from covertour.errors import InputError
 from covertour.instance import Instance
-from covertour.metric import METRICS
+from covertour.metric import METRICS, SPHERE_KM
 
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 
@@ -214,30 +212,31 @@ def check_method(method: str, known: Sequence[str]) -> None:
         )
 
 
-def check_outputs(outputs: Sequence[str], endings: Sequence[str], inputs: Sequence[str]) -> None:
-    """Refuse, before any work is done, outputs that could not be written in the end."""
+def check_outputs(outputs: Sequence[str], inputs: Sequence[str | None], outcome: bool) -> None:
+    """Refuse, before any work is done, outputs that could not be written in the end.
+
+    ``outcome``: whether tours will be written, not instances.
+    """
+    from covertour import formats
+
     for index, output in enumerate(outputs):
-        path = Path(output)
-        if path.suffix.lower() not in endings:
-            raise InputError(f"{output}: expected a name that ends in {' '.join(endings)}")
-        if path.is_dir():
-            raise InputError(f"{output}: is a directory, expected a file name")
+        formats.check_output(output, outcome)
         if output in outputs[:index]:
             raise InputError(f"{output}: given twice as output")
-        if path.exists() and any(
-            os.path.exists(given) and path.samefile(given) for given in inputs
-        ):
-            raise InputError(f"{output}: is an input too and would be overwritten")
-        check_writable(path.parent)
+        if os.path.exists(output):
+            for given in inputs:
+                if given and os.path.exists(given) and os.path.samefile(given, output):
+                    raise InputError(f"{output}: is an input too and would be overwritten")
 
 
-def check_writable(directory: Path) -> None:
-    """Refuse a directory in which no file can be made."""
-    if not directory.is_dir():
-        what = "is not a directory" if directory.exists() else "does not exist"
-        raise InputError(f"{directory}: the directory for the output {what}")
-    try:
-        with tempfile.TemporaryFile(dir=directory):
-            pass
-    except OSError as error:
-        raise InputError(f"{directory}: cannot write there ({error.strerror})") from None
+def check_outputs_fit(instance: Instance, outputs: Sequence[str]) -> None:
+    """Refuse, before a search, outputs that these places cannot be written to."""
+    for output in outputs:
+        ending = os.path.splitext(output)[1].lower()
+        if ending in (".gpx", ".geojson") and instance.metric not in SPHERE_KM:
+            raise InputError(
+                f"{output}: the format needs latitudes and longitudes, but the places have the "
+                f"metric {instance.metric!r} (--metric haversine if they are degrees)"
+            )
+        if ending in (".html", ".png", ".svg") and instance.coordinates is None:
+            raise InputError(f"{output}: a distance matrix without coordinates cannot be drawn")

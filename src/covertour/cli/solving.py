@@ -114,13 +114,17 @@ def solve(
     covertour solve villages.csv --radius 10 --output map.html
     """
     from covertour import formats
-    from covertour.solve import METHODS, default_stop
 
     outputs = output or []
-    options.check_method(method, list(METHODS))
-    options.check_outputs(outputs, formats.OUTCOME_ENDINGS, [file, *([start] if start else [])])
+    options.check_outputs(outputs, [file, start], outcome=True)
     instance = options.load_instance(file, nearest, radius, metric, depot, required, forbidden)
+    options.check_outputs_fit(instance, outputs)
     start_tour = formats.read_tour(start, instance) if start is not None else None
+
+    # What is wrong with the files has been told by now, before the search is even loaded.
+    from covertour.solve import METHODS, default_stop
+
+    options.check_method(method, list(METHODS))
     stop = _stop(seconds, iterations, target, no_improvement)
     if seconds is None and iterations is None and no_improvement is None:
         stop = stop | default_stop(instance)
@@ -138,7 +142,8 @@ def solve(
         for path in outputs:
             show.say(f"wrote {path}")
         if not outputs:
-            show.say("To see it on a map, add: --output map.html")
+            name = "tour.csv" if instance.coordinates is None else "map.html"
+            show.say(f"To keep it, add for example: --output {name}")
 
 
 def _stop(
@@ -218,7 +223,6 @@ def demo(
     """Plan a round trip of mobile clinics through Senegal, within 20 km of every town."""
     from covertour import formats
     from covertour.data import demo_path
-    from covertour.solve import default_stop
 
     folder = Path(directory)
     try:
@@ -228,11 +232,14 @@ def demo(
         raise InputError(
             f"{directory}: cannot make this directory ({why}); choose another with --directory"
         ) from None
-    options.check_writable(folder)
+    paths = [folder / f"senegal{ending}" for ending in DEMO_ENDINGS]
+    options.check_outputs([str(path) for path in paths], [], outcome=True)
     instance = formats.read(demo_path(), radius=DEMO_RADIUS)
+
+    from covertour.solve import default_stop
+
     stop = default_stop(instance) if seconds is None else MaxSeconds(seconds)
     result = _search(instance, "lns", stop)
-    paths = [folder / f"senegal{ending}" for ending in DEMO_ENDINGS]
     for path in paths:
         formats.write(path, instance, result)
     show.itinerary(instance, result.tour)

@@ -1,0 +1,1 @@
+"""Proofs: exact solutions and valid bounds."""

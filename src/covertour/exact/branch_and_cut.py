@@ -1,0 +1,495 @@
+"""The proof: cutting planes and branching around the relaxation, from a tour to its bound."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import count
+from time import perf_counter
+
+import numpy as np
+
+from covertour.exact.branching import Branch, PseudoCosts, choose_branch
+from covertour.exact.formulation import (
+    Problem,
+    make_problem,
+    shortest_of_one_or_two,
+    starting_edges,
+)
+from covertour.exact.proof import SAME_LENGTH, Progress, Proof, relative_gap
+from covertour.exact.relaxation import Basis, Costs, Relaxation
+from covertour.exact.rounds import separate
+from covertour.exact.separation import make_point
+from covertour.instance import Instance
+from covertour.metric import FloatArray, IntArray
+from covertour.stop import Stop
+
+NEIGHBOURS = 10
+"""Pairs a place starts with; the rest is priced."""
+
+IDLE_SOLVES = 8
+"""A cut that was slack for so many solves leaves the program."""
+
+
+@dataclass(order=True)
+class Node:
+    """A subproblem: what branching has fixed, and the bound it inherits. Ordered by bound."""
+
+    bound: float
+    number: int
+    depth: int = field(compare=False)
+    stops: dict[int, int] = field(compare=False)
+    """place -> 1 if it must be a stop here, 0 if it must not"""
+    pairs: dict[tuple[int, int], int] = field(compare=False)
+    """pair u < v -> 1 if the tour must use it here, 0 if it must not"""
+    basis: Basis | None = field(compare=False)
+    branch: Branch | None = field(compare=False, default=None)
+    """what made this node from its parent, to learn from"""
+
+
+class _Limit(Exception):
+    """A limit of the caller's stop is reached."""
+
+
+def prove(
+    instance: Instance,
+    start: IntArray,
+    *,
+    stop: Stop,
+    seed: int = 0,
+    improve: Callable[[IntArray], IntArray] | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Proof:
+    """Prove how short a covering tour can be, starting from the covering tour ``start``, int64[m].
+
+    ``stop``: ``seconds``, ``gap``, ``length``, and ``iterations`` as the number of nodes.
+    ``improve`` turns a list of places, often not a covering tour, into a good covering tour.
+    Whatever ends the proof, also Ctrl-C, what is proven so far is returned.
+    """
+    search = _Search(instance, start, stop, seed, improve, on_progress)
+    try:
+        search.run()
+    except (_Limit, KeyboardInterrupt):
+        search.stopped = True
+    return search.proof()
+
+
+class _Search:
+    """The state of one proof."""
+
+    def __init__(
+        self,
+        instance: Instance,
+        start: IntArray,
+        stop: Stop,
+        seed: int,
+        improve: Callable[[IntArray], IntArray] | None,
+        on_progress: Callable[[Progress], None] | None,
+    ) -> None:
+        self.begun = perf_counter()
+        self.instance = instance
+        self.stop = stop
+        self.improve = improve
+        self.on_progress = on_progress
+        self.rng = np.random.default_rng(seed)
+        self.problem: Problem = make_problem(instance)
+        self.places = np.array(start, dtype=np.int64)
+        self.length = instance.length(self.places)
+        if not covers(self.problem, self.places):
+            from covertour.errors import InputError
+
+            raise InputError("start: expected a covering tour that keeps the instance's rules")
+        self.open: list[Node] = []
+        self.active: Node | None = None
+        self.numbers = count()
+        self.nodes = 0
+        self.stopped = False
+        self.warnings: list[str] = []
+        self.relaxation: Relaxation | None = None
+        self.tried: set[bytes] = set()
+
+    # --- bounds ------------------------------------------------------------------------------
+
+    @property
+    def cutoff(self) -> float:
+        """A node whose tours are all at least this long has nothing better to offer."""
+        if self.problem.integral:
+            return self.length - 1.0 + 1e-6 * max(1.0, 1e-3 * self.length)
+        return self.length * (1.0 - SAME_LENGTH)
+
+    @property
+    def bound(self) -> float:
+        """No tour is shorter: the lowest open node, or the best tour where none is left."""
+        lowest = min([node.bound for node in self.open[:1]], default=np.inf)
+        if self.active is not None:
+            lowest = min(lowest, self.active.bound)
+        if self.problem.integral:
+            if lowest >= self.cutoff:
+                return self.length
+            return float(max(0.0, np.ceil(lowest - 1e-6 * max(1.0, 1e-3 * self.length))))
+        return float(max(0.0, min(lowest, self.cutoff)))
+
+    def proof(self) -> Proof:
+        """What is proven now."""
+        bound = min(self.bound, self.length)
+        return Proof(
+            places=self.places,
+            length=self.length,
+            bound=bound,
+            optimal=relative_gap(self.length, bound) <= 1e-6,
+            nodes=self.nodes,
+            cuts=len(self.relaxation.pool) if self.relaxation is not None else 0,
+            seconds=perf_counter() - self.begun,
+            warnings=tuple(self.warnings),
+        )
+
+    def check_limits(self) -> None:
+        """Tell the caller where the proof stands, and stop where a limit is reached."""
+        bound = self.bound
+        if self.on_progress is not None:
+            self.on_progress(
+                Progress(
+                    seconds=perf_counter() - self.begun,
+                    nodes=self.nodes,
+                    open_nodes=len(self.open) + (self.active is not None),
+                    cuts=len(self.relaxation.pool) if self.relaxation is not None else 0,
+                    bound=min(bound, self.length),
+                    length=self.length,
+                )
+            )
+        stop = self.stop
+        if (
+            perf_counter() - self.begun >= stop.seconds
+            or self.length <= stop.length
+            or relative_gap(self.length, bound) <= stop.gap
+        ):
+            raise _Limit
+
+    def seconds_left(self) -> float:
+        """Until the time limit."""
+        return self.stop.seconds - (perf_counter() - self.begun)
+
+    # --- tours -------------------------------------------------------------------------------
+
+    def offer(self, places: IntArray) -> None:
+        """Take a tour if it is a covering one and shorter than the best."""
+        places = np.asarray(places, dtype=np.int64)
+        if covers(self.problem, places):
+            length = self.instance.length(places)
+            if length < self.length:
+                self.places, self.length = places, length
+                self.fix_by_cost()
+
+    def try_rounding(self) -> None:
+        """Let the caller's search make a tour of the places that the relaxation favours."""
+        assert self.relaxation is not None
+        if self.improve is None:
+            return
+        y = self.relaxation.y
+        rounded = np.flatnonzero(y >= min(0.5, float(y.max())))
+        if rounded.tobytes() not in self.tried:
+            self.tried.add(rounded.tobytes())
+            self.offer(self.improve(rounded))
+
+    # --- the tree ----------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Close all nodes, or run into a limit."""
+        # Until something is proven all that is known is that lengths are not negative.
+        self.active = Node(0.0, next(self.numbers), 0, {}, {}, None)
+        short = shortest_of_one_or_two(self.instance, self.problem)
+        if short is not None:
+            self.offer(short)
+        if self.length <= 0.0 or self.problem.allowed.sum() < 3:
+            self.active = None
+            return
+        self.check_limits()
+        problem = self.problem
+        self.relaxation = Relaxation(
+            problem, *starting_edges(problem, self.places, NEIGHBOURS), self.length
+        )
+        self.pseudo = PseudoCosts(problem.n)
+        self.y_lower = self.relaxation.y_lower.copy()
+        self.y_upper = self.relaxation.y_upper.copy()
+        self.dead_pairs: set[tuple[int, int]] = set()
+        self.root_costs: Costs | None = None
+        while True:
+            node = self.active
+            assert node is not None
+            children = self.process(node)
+            self.active = None
+            for child in children:
+                heapq.heappush(self.open, child)
+            while self.open and self.open[0].bound >= self.cutoff:
+                heapq.heappop(self.open)
+                if not self.problem.integral:
+                    continue
+            if not self.open:
+                return
+            if self.nodes >= self.stop.iterations:
+                raise _Limit
+            self.check_limits()
+            self.active = self.next_node(children)
+
+    def next_node(self, children: list[Node]) -> Node:
+        """A child, whose program is still warm, while it is not much worse than the best node."""
+        lowest = self.open[0].bound
+        patience = lowest + 0.25 * max(self.length - lowest, 0.0)
+        near = [child for child in children if child.bound < min(patience, self.cutoff)]
+        if near and near[0] in self.open:
+            chosen = near[0]
+            self.open.remove(chosen)
+            heapq.heapify(self.open)
+            return chosen
+        return heapq.heappop(self.open)
+
+    def process(self, node: Node) -> list[Node]:
+        """Bound a node with cuts and prices; the nodes it branches into, none if it is closed."""
+        relaxation = self.relaxation
+        assert relaxation is not None
+        self.nodes += 1
+        at_root = node.depth == 0
+        self.enter(node)
+        history: list[float] = []
+        stalled = 0
+        before = node.bound
+        rounding_due = 0
+        for turn in count():
+            relaxation.solve(seconds=self.seconds_left())
+            costs = relaxation.costs()
+            node.bound = max(node.bound, costs.bound)
+            if at_root or turn % 5 == 4:
+                self.check_limits()
+            if node.bound >= self.cutoff:
+                return []
+            if not relaxation.optimal:
+                if self.seconds_left() <= 0.0:
+                    raise _Limit
+                self.warn("the solver of linear programs had trouble; the bound may be weaker")
+            attractive = relaxation.price(costs, max(100, self.problem.n))
+            point = make_point(
+                self.problem,
+                relaxation.y,
+                relaxation.edge_u[: len(relaxation.x)],
+                relaxation.edge_v[: len(relaxation.x)],
+                relaxation.x,
+            )
+            tour = as_tour(relaxation.y, point.u, point.v, point.x)
+            if tour is not None and relaxation.elastic < 1e-6:
+                self.offer(tour)
+                if node.bound >= self.cutoff:
+                    return []
+            history.append(relaxation.objective)
+            recent = 6 if at_root else 3
+            gap = max(self.cutoff * relaxation.scale - costs.value, 1e-9)
+            slow = (
+                len(history) > recent
+                and history[-1] - history[-1 - recent] < (0.02 if at_root else 0.1) * gap
+            )
+            stalled = stalled + 1 if slow else 0
+            if at_root and turn >= rounding_due + 10:
+                rounding_due = turn
+                self.try_rounding()
+            new = 0
+            # Whatever the stalling says, a point that looks like a tour must be cut off.
+            whole = fraction(relaxation.y) < 1e-6 and fraction(relaxation.x) < 1e-6
+            if stalled < 2 or whole:
+                cuts = separate(point, self.rng, thorough=True, most=max(100, self.problem.n))
+                relaxation.drop_idle_cuts(IDLE_SOLVES)
+                new = relaxation.add_cuts(cuts)
+            if new == 0 and attractive == 0:
+                if relaxation.elastic > 1e-6:
+                    if relaxation.elastic_cost > 1e9:
+                        self.warn("a node without a tour could not be closed by its bound")
+                        break
+                    relaxation.raise_elastic_cost()
+                    continue
+                break
+        if node.branch is not None:
+            self.pseudo.learn(node.branch, (node.bound - before) * relaxation.scale)
+        if at_root:
+            self.root_costs = relaxation.costs(
+                exact_below=self.cutoff * relaxation.scale - costs.value
+            )
+            self.try_rounding()
+            self.fix_by_cost(delete=True)
+            if node.bound >= self.cutoff:
+                return []
+            relaxation.solve(seconds=self.seconds_left())
+        elif self.nodes % 10 == 0:
+            self.try_rounding()
+        if node.bound >= self.cutoff:
+            return []
+        self.fix_here(node, costs)
+        return self.divide(node)
+
+    def warn(self, text: str) -> None:
+        """Keep a warning, once."""
+        if text not in self.warnings:
+            self.warnings.append(text)
+
+    def enter(self, node: Node) -> None:
+        """Give the relaxation the node's bounds and basis."""
+        relaxation = self.relaxation
+        assert relaxation is not None
+        lower, upper = self.y_lower.copy(), self.y_upper.copy()
+        for place, value in node.stops.items():
+            lower[place] = max(lower[place], value)
+            upper[place] = min(upper[place], value)
+        # A place that the tree forces but the cutoff excludes (or the other way round) leaves a
+        # node without better tours; the forced value keeps the program feasible.
+        upper = np.maximum(lower, upper)
+        columns: dict[int, tuple[float, float]] = {}
+        if self.dead_pairs or node.pairs:
+            number = {
+                (int(u), int(v)): column
+                for column, (u, v) in enumerate(
+                    zip(relaxation.edge_u, relaxation.edge_v, strict=True)
+                )
+            }
+            for pair in self.dead_pairs:
+                if pair in number:
+                    columns[number[pair]] = (0.0, 0.0)
+            for pair, value in node.pairs.items():
+                if pair in number:
+                    columns[number[pair]] = (float(value), float(value))
+        relaxation.set_bounds(lower, upper, columns)
+        if node.basis is not None:
+            relaxation.restore(node.basis)
+
+    def fix_by_cost(self, delete: bool = False) -> None:
+        """Exclude what only tours beyond the cutoff use, by the reduced costs of the root.
+
+        A tour that uses a pair (or stops at a place) whose value at the root is 0 is at least as
+        long as the root's bound plus its reduced cost; likewise for one that leaves out what is 1.
+        """
+        relaxation, costs = self.relaxation, self.root_costs if self.relaxation else None
+        if relaxation is None or costs is None:
+            return
+        room = self.cutoff * relaxation.scale - costs.value
+        if room <= 0:
+            return
+        self.y_upper[(costs.places > room) & (self.y_lower < 0.5)] = 0.0
+        self.y_lower[(costs.places < -room) & (self.y_upper > 0.5)] = 1.0
+        hopeless = costs.pairs > room
+        unused = (self.y_upper[relaxation.pair_u] < 0.5) | (self.y_upper[relaxation.pair_v] < 0.5)
+        hopeless |= unused
+        if not delete:
+            # Bases of open nodes name columns by position: in the tree they stay, closed.
+            inside = hopeless & (relaxation.pair_column >= 0)
+            self.dead_pairs.update(
+                zip(
+                    relaxation.pair_u[inside].tolist(),
+                    relaxation.pair_v[inside].tolist(),
+                    strict=True,
+                )
+            )
+            hopeless &= ~inside
+        relaxation.forget_pairs(hopeless)
+        self.root_costs = Costs(costs.bound, costs.value, costs.places, costs.pairs[~hopeless])
+        if delete:
+            relaxation.set_bounds(self.y_lower, self.y_upper, {})
+
+    def fix_here(self, node: Node, costs: Costs) -> None:
+        """The same with the reduced costs of a node, for its children."""
+        relaxation = self.relaxation
+        assert relaxation is not None
+        if node.depth == 0:
+            return
+        room = self.cutoff * relaxation.scale - costs.value
+        free = relaxation.y_lower < relaxation.y_upper
+        for place in np.flatnonzero(free & (costs.places > room)):
+            node.stops[int(place)] = 0
+        for place in np.flatnonzero(free & (costs.places < -room)):
+            node.stops[int(place)] = 1
+
+    def divide(self, node: Node) -> list[Node]:
+        """Two nodes that share the tours of this one; the likelier one first."""
+        relaxation = self.relaxation
+        assert relaxation is not None
+        basis = relaxation.basis()
+        pair = choose_branch(relaxation, self.pseudo, basis, self.cutoff * relaxation.scale)
+        children = []
+        for branch in pair:
+            stops, pairs = dict(node.stops), dict(node.pairs)
+            if branch.pair is None:
+                stops[branch.place] = branch.value
+            else:
+                pairs[branch.pair] = branch.value
+                if branch.value == 1:
+                    for place in branch.pair:
+                        stops[place] = 1
+            if self.consistent(stops, pairs):
+                children.append(
+                    Node(
+                        node.bound, next(self.numbers), node.depth + 1, stops, pairs, basis, branch
+                    )
+                )
+        return children
+
+    def consistent(self, stops: dict[int, int], pairs: dict[tuple[int, int], int]) -> bool:
+        """Whether a tour could obey these; adds to ``stops`` what follows from the sets to hit."""
+        problem = self.problem
+        degree: dict[int, int] = {}
+        for pair, value in pairs.items():
+            for place in pair:
+                degree[place] = degree.get(place, 0) + value
+                if degree[place] > 2 or (value == 1 and stops.get(place) == 0):
+                    return False
+        closed = self.y_upper < 0.5
+        for place, value in stops.items():
+            if value == 0 and self.y_lower[place] > 0.5:
+                return False
+            if value == 1 and self.y_upper[place] < 0.5:
+                return False
+            closed[place] |= value == 0
+        possible = np.add.reduceat(~closed[problem.hit], problem.hit_start[:-1])
+        if (possible == 0).any():
+            return False
+        for row in np.flatnonzero(possible == 1):
+            members = problem.hit_sets[row]
+            stops[int(members[~closed[members]][0])] = 1
+        return True
+
+
+def covers(problem: Problem, places: IntArray) -> bool:
+    """Whether a tour through these places covers everything and keeps the rules."""
+    if len(places) == 0 or len(np.unique(places)) != len(places):
+        return False
+    on = np.zeros(problem.n, dtype=bool)
+    on[places] = True
+    if (on & ~problem.allowed).any() or (problem.forced & ~on).any():
+        return False
+    return bool((np.add.reduceat(on[problem.hit].astype(int), problem.hit_start[:-1]) > 0).all())
+
+
+def fraction(values: FloatArray) -> float:
+    """How far the values are from whole ones at most."""
+    return float(np.abs(values - np.round(values)).max(initial=0.0))
+
+
+def as_tour(y: FloatArray, u: IntArray, v: IntArray, x: FloatArray) -> IntArray | None:
+    """The stops in order if the point is a tour, int64[m], else None."""
+    if fraction(y) > 1e-5 or fraction(x) > 1e-5:
+        return None
+    stops = np.flatnonzero(y > 0.5)
+    used = x > 0.5
+    if len(stops) < 3 or used.sum() != len(stops):
+        return None
+    next_to: dict[int, list[int]] = {int(stop): [] for stop in stops}
+    for a, b in zip(u[used].tolist(), v[used].tolist(), strict=True):
+        if a not in next_to or b not in next_to:
+            return None
+        next_to[a].append(b)
+        next_to[b].append(a)
+    if any(len(ends) != 2 for ends in next_to.values()):
+        return None
+    tour = [int(stops[0]), next_to[int(stops[0])][0]]
+    while len(tour) <= len(stops):
+        one, other = next_to[tour[-1]]
+        following = other if one == tour[-2] else one
+        if following == tour[0]:
+            break
+        tour.append(following)
+    return np.array(tour, dtype=np.int64) if len(tour) == len(stops) else None

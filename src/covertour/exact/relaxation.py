@@ -1,0 +1,486 @@
+"""Relaxation: the linear program of the proof, kept in HiGHS, and the bounds it proves.
+
+Columns are the places (y, one each, in order), as many elastic ones (z, see below), and the pairs
+that the program has so far (x). Rows are the degrees, the sets to hit, "at least three stops", and
+the cuts. All lengths are scaled by a power of two, which rounds nothing, so that the tolerances of
+the solver mean the same on every instance.
+
+The elastic column z_i satisfies i's degree without any pair, at a price no tour would pay. With it
+the program stays feasible whatever pairs are missing and whatever branching has fixed, so a node
+without a tour shows up as one with a high bound, and that bound is proven like any other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from covertour.exact.cuts import Cut
+from covertour.exact.formulation import Problem
+from covertour.exact.pricing import entries_of_pairs, reduced_costs
+from covertour.metric import FloatArray, IntArray
+
+BASIC, LOWER, UPPER = 1, 0, 2
+"""States of a column or row in a basis, as HiGHS numbers them."""
+
+ATTRACTIVE = -1e-6
+"""A missing pair enters when its reduced cost is below this (scaled tours are about 8,000 long)."""
+
+SAFETY = 1e-10
+"""Relative margin for the rounding of the sums in a bound."""
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """A basis that survives added and dropped cuts and added pairs.
+
+    ``columns``: int8, states of the columns of that time; ``rows``: int8, of the rows that are no
+    cuts; ``tight``: the cuts whose rows are not basic, by number in the pool, with ``states``.
+    """
+
+    columns: np.ndarray
+    rows: np.ndarray
+    tight: IntArray
+    states: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Costs:
+    """What the duals prove. ``bound``: a lower bound, in true lengths, on every tour of this node.
+
+    ``places``: float64[n] and ``pairs``: float64[p], reduced costs, scaled; those of pairs are
+    exact below ``exact_below`` and lower bounds above it. ``value``: the scaled bound.
+    """
+
+    bound: float
+    value: float
+    places: FloatArray
+    pairs: FloatArray
+
+
+class Relaxation:
+    """The linear program and its solution.
+
+    After :meth:`solve`: ``y`` float64[n], ``x`` float64[edges] along the pairs ``edge_u``,
+    ``edge_v`` int64[edges], ``elastic`` the sum of z, ``objective`` the scaled value, ``optimal``
+    whether the solver says so. ``pair_u``, ``pair_v``, ``pair_cost``, ``pair_column`` describe all
+    pairs still possible; the column is -1 for those not in the program.
+    """
+
+    def __init__(self, problem: Problem, u: IntArray, v: IntArray, longest: float) -> None:
+        import highspy
+
+        self.problem = problem
+        n = self.n = problem.n
+        self.scale = 2.0 ** (13 - int(np.ceil(np.log2(longest))))
+        self.distance = problem.distance * self.scale
+        self.elastic_cost = longest * self.scale
+        self.y_lower = problem.forced.astype(np.float64)
+        self.y_upper = problem.allowed.astype(np.float64)
+        self.edge_u = np.empty(0, dtype=np.int64)
+        self.edge_v = np.empty(0, dtype=np.int64)
+        self.edge_lower = np.empty(0)
+        self.edge_upper = np.empty(0)
+        places = np.flatnonzero(problem.allowed)
+        above = np.triu_indices(len(places), 1)
+        self.pair_u, self.pair_v = places[above[0]], places[above[1]]
+        self.pair_cost = self.distance[self.pair_u, self.pair_v]
+        self.pair_column = np.full(len(self.pair_u), -1, dtype=np.int64)
+        self.pool: list[Cut] = []
+        self.pool_index: dict[tuple[bytes, ...], int] = {}
+        self.cuts: list[int] = []
+        self.idle: list[int] = []
+        self.base_rows = n + problem.sets + 1
+        self._flat: _FlatCuts | None = None
+
+        self.highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+        for option, value in {
+            "output_flag": False,
+            "presolve": "off",
+            "solver": "simplex",
+            "threads": 1,
+            "simplex_strategy": 1,
+            "primal_feasibility_tolerance": 1e-9,
+            "dual_feasibility_tolerance": 1e-9,
+        }.items():
+            self.highs.setOptionValue(option, value)
+        self._statuses = [
+            highspy.HighsBasisStatus.kLower,
+            highspy.HighsBasisStatus.kBasic,
+            highspy.HighsBasisStatus.kUpper,
+            highspy.HighsBasisStatus.kZero,
+            highspy.HighsBasisStatus.kNonbasic,
+        ]
+        self._optimal_status = highspy.HighsModelStatus.kOptimal
+        self._build_base()
+        wanted = np.zeros((n, n), dtype=bool)
+        wanted[u, v] = True
+        self.add_pairs(np.flatnonzero(wanted[self.pair_u, self.pair_v]))
+
+    def _build_base(self) -> None:
+        problem, n, inf = self.problem, self.n, np.inf
+        none = np.empty(0, dtype=np.int32)
+        cost = np.concatenate([np.zeros(n), np.full(n, self.elastic_cost)])
+        lower = np.concatenate([self.y_lower, np.zeros(n)])
+        upper = np.concatenate([self.y_upper, np.ones(n)])
+        start = np.zeros(2 * n, dtype=np.int32)
+        self.highs.addCols(2 * n, cost, lower, upper, 0, start, none, np.empty(0))
+        index = np.concatenate(
+            [np.stack([np.arange(n), n + np.arange(n)], axis=1).ravel(), problem.hit, np.arange(n)]
+        )
+        value = np.concatenate([np.tile([-2.0, 2.0], n), np.ones(len(problem.hit)), np.ones(n)])
+        row_start = np.concatenate(
+            [
+                2 * np.arange(n),
+                2 * n + problem.hit_start[:-1],
+                [2 * n + len(problem.hit)],
+            ]
+        )
+        row_lower = np.concatenate([np.zeros(n), np.ones(problem.sets), [3.0]])
+        row_upper = np.concatenate([np.zeros(n), np.full(problem.sets + 1, inf)])
+        self.highs.addRows(
+            len(row_lower),
+            row_lower,
+            row_upper,
+            len(index),
+            row_start.astype(np.int32),
+            index.astype(np.int32),
+            value,
+        )
+
+    # --- columns ---------------------------------------------------------------------------
+
+    def add_pairs(self, which: IntArray) -> None:
+        """Put the pairs with these numbers into the program."""
+        if len(which) == 0:
+            return
+        u, v = self.pair_u[which], self.pair_v[which]
+        self.pair_column[which] = len(self.edge_u) + np.arange(len(which))
+        edge = np.arange(len(which))
+        of_edge, of_row, weight = [edge, edge], [u, v], [np.ones(len(which))] * 2
+        if self.cuts:
+            flat = self._flat_cuts()
+            e, k = entries_of_pairs(u, v, flat.of_place_start, flat.of_place, flat.inside)
+            of_edge.append(e)
+            of_row.append(self.base_rows + flat.set_row[k])
+            weight.append(-flat.set_weight[k])
+        from scipy.sparse import coo_matrix
+
+        rows = self.base_rows + len(self.cuts)
+        table = coo_matrix(
+            (np.concatenate(weight), (np.concatenate(of_row), np.concatenate(of_edge))),
+            shape=(rows, len(which)),
+        ).tocsc()
+        table.sum_duplicates()
+        count = len(which)
+        self.highs.addCols(
+            count,
+            self.pair_cost[which],
+            np.zeros(count),
+            np.ones(count),
+            table.nnz,
+            table.indptr[:-1].astype(np.int32),
+            table.indices.astype(np.int32),
+            table.data,
+        )
+        self.edge_u = np.concatenate([self.edge_u, u])
+        self.edge_v = np.concatenate([self.edge_v, v])
+        self.edge_lower = np.concatenate([self.edge_lower, np.zeros(count)])
+        self.edge_upper = np.concatenate([self.edge_upper, np.ones(count)])
+
+    def set_bounds(
+        self, y_lower: FloatArray, y_upper: FloatArray, edge: dict[int, tuple[float, float]]
+    ) -> None:
+        """Bounds of all columns: of places, and of pairs by column where they are not 0 and 1."""
+        lower = np.zeros(len(self.edge_u))
+        upper = np.ones(len(self.edge_u))
+        for column, (low, high) in edge.items():
+            lower[column], upper[column] = low, high
+        changed = np.flatnonzero((y_lower != self.y_lower) | (y_upper != self.y_upper))
+        edges = np.flatnonzero((lower != self.edge_lower) | (upper != self.edge_upper))
+        self.y_lower, self.y_upper = y_lower.copy(), y_upper.copy()
+        self.edge_lower, self.edge_upper = lower, upper
+        index = np.concatenate([changed, 2 * self.n + edges]).astype(np.int32)
+        if len(index):
+            self.highs.changeColsBounds(
+                len(index),
+                index,
+                np.concatenate([y_lower[changed], lower[edges]]),
+                np.concatenate([y_upper[changed], upper[edges]]),
+            )
+
+    def forget_pairs(self, hopeless: np.ndarray) -> None:
+        """Remove pairs, bool[p], for good: no tour that is better than the best one uses them."""
+        columns = self.pair_column[hopeless]
+        columns = columns[columns >= 0]
+        if len(columns):
+            gone = np.zeros(len(self.edge_u), dtype=bool)
+            gone[columns] = True
+            index = (2 * self.n + np.flatnonzero(gone)).astype(np.int32)
+            self.highs.deleteCols(len(index), index)
+            self.edge_u, self.edge_v = self.edge_u[~gone], self.edge_v[~gone]
+            self.edge_lower, self.edge_upper = self.edge_lower[~gone], self.edge_upper[~gone]
+            renumber = np.cumsum(~gone) - 1
+            inside = self.pair_column >= 0
+            self.pair_column[inside] = renumber[self.pair_column[inside]]
+        keep = ~hopeless
+        self.pair_u, self.pair_v = self.pair_u[keep], self.pair_v[keep]
+        self.pair_cost, self.pair_column = self.pair_cost[keep], self.pair_column[keep]
+
+    def raise_elastic_cost(self) -> None:
+        """Make it dearer to satisfy a degree without pairs."""
+        self.elastic_cost *= 16.0
+        index = np.arange(self.n, 2 * self.n, dtype=np.int32)
+        self.highs.changeColsCost(self.n, index, np.full(self.n, self.elastic_cost))
+
+    # --- rows ------------------------------------------------------------------------------
+
+    def add_cuts(self, cuts: list[Cut]) -> int:
+        """Put cuts into the pool and the program; how many of them were not there yet."""
+        present = set(self.cuts)
+        fresh: list[int] = []
+        for cut in cuts:
+            key = cut.key
+            number = self.pool_index.get(key)
+            if number is None:
+                number = len(self.pool)
+                self.pool.append(cut)
+                self.pool_index[key] = number
+            if number not in present:
+                present.add(number)
+                fresh.append(number)
+        self._add_rows(fresh)
+        return len(fresh)
+
+    def _add_rows(self, numbers: list[int]) -> None:
+        if not numbers:
+            return
+        index: list[IntArray] = []
+        value: list[FloatArray] = []
+        start = np.zeros(len(numbers), dtype=np.int32)
+        mask = np.zeros(self.n, dtype=bool)
+        total = 0
+        for row, number in enumerate(numbers):
+            cut = self.pool[number]
+            start[row] = total
+            index.append(cut.places)
+            value.append(cut.coefficients)
+            total += len(cut.places)
+            if len(cut.sets) == 1:
+                mask[cut.sets[0]] = True
+                edges = np.flatnonzero(mask[self.edge_u] & mask[self.edge_v])
+                mask[cut.sets[0]] = False
+                weight = np.full(len(edges), -cut.weights[0])
+            else:
+                sums = np.zeros(len(self.edge_u))
+                for members, w in zip(cut.sets, cut.weights, strict=True):
+                    mask[members] = True
+                    sums[mask[self.edge_u] & mask[self.edge_v]] -= w
+                    mask[members] = False
+                edges = np.flatnonzero(sums)
+                weight = sums[edges]
+            index.append(2 * self.n + edges)
+            value.append(weight)
+            total += len(edges)
+        self.highs.addRows(
+            len(numbers),
+            np.array([self.pool[number].rhs for number in numbers]),
+            np.full(len(numbers), np.inf),
+            total,
+            start,
+            np.concatenate(index).astype(np.int32),
+            np.concatenate(value),
+        )
+        self.cuts.extend(numbers)
+        self.idle.extend([0] * len(numbers))
+        self._flat = None
+
+    def drop_idle_cuts(self, most: int) -> int:
+        """Take cuts out of the program, not the pool, that were idle for over ``most`` solves."""
+        state = self._row_states()[self.base_rows :]
+        gone = [row for row, count in enumerate(self.idle) if count > most and state[row] == BASIC]
+        if gone:
+            index = (self.base_rows + np.array(gone)).astype(np.int32)
+            self.highs.deleteRows(len(index), index)
+            dropped = set(gone)
+            kept = [row for row in range(len(self.cuts)) if row not in dropped]
+            self.cuts = [self.cuts[row] for row in kept]
+            self.idle = [self.idle[row] for row in kept]
+            self._flat = None
+        return len(gone)
+
+    def _row_states(self) -> np.ndarray:
+        return np.array([int(s) for s in self.highs.getBasis().row_status], dtype=np.int8)
+
+    # --- solving ---------------------------------------------------------------------------
+
+    def solve(self, *, seconds: float = np.inf, iterations: int | None = None) -> None:
+        """Solve from the present basis, within limits; see the class for what it leaves behind."""
+        highs = self.highs
+        highs.setOptionValue("simplex_iteration_limit", iterations or 2_000_000)
+        highs.setOptionValue("time_limit", highs.getRunTime() + max(seconds, 0.01))
+        highs.run()
+        self.optimal = highs.getModelStatus() == self._optimal_status
+        if not self.optimal and iterations is None and seconds > 0.1:
+            # Numerical trouble, or the end of the time: once more, without the old factors.
+            highs.setOptionValue("time_limit", highs.getRunTime() + max(seconds, 0.01))
+            highs.clearSolver()
+            highs.run()
+            self.optimal = highs.getModelStatus() == self._optimal_status
+        info = highs.getInfo()
+        self.objective = info.objective_function_value
+        self.steps = info.simplex_iteration_count
+        if iterations is not None:
+            return
+        n = self.n
+        solution = highs.getSolution()
+        value = np.array(solution.col_value)
+        self.row_dual = np.array(solution.row_dual)
+        self.y = np.clip(value[:n], 0.0, 1.0)
+        self.elastic = float(value[n : 2 * n].sum())
+        self.x = np.clip(value[2 * n :], 0.0, 1.0)
+        if self.optimal:
+            tight = self.row_dual[self.base_rows :] > 1e-9
+            self.idle = [0 if t else k + 1 for t, k in zip(tight, self.idle, strict=True)]
+
+    def costs(self, exact_below: float = 0.0) -> Costs:
+        """What the duals of the last solve prove about this node, over *all* pairs.
+
+        Weak duality: for any prices of the rows, with the sign of their row, every tour of the
+        node is at least as long as sum(price * right side) + sum over columns of the least that
+        reduced cost * value can be within the column's bounds. This holds whether or not the
+        solver's duals are optimal or even feasible, so no tolerance of the solver matters; what
+        is left is the rounding of sums, for which SAFETY gives way. The elastic columns are 0 on
+        every tour and do not count.
+        """
+        n, problem = self.n, self.problem
+        dual = self.row_dual
+        if len(dual) != self.base_rows + len(self.cuts) or not np.isfinite(dual).all():
+            dual = np.zeros(self.base_rows + len(self.cuts))
+        degree = dual[:n]
+        hit = np.maximum(dual[n : n + problem.sets], 0.0)
+        three = max(float(dual[n + problem.sets]), 0.0)
+        cut = np.maximum(dual[self.base_rows :], 0.0)
+        flat = self._flat_cuts()
+        per_hit = np.repeat(hit, np.diff(problem.hit_start))
+        places = 2.0 * degree - three - np.bincount(problem.hit, per_hit, n)
+        places -= np.bincount(flat.place, flat.coefficient * cut[flat.place_row], n)
+        pairs = reduced_costs(
+            self.pair_u,
+            self.pair_v,
+            self.pair_cost,
+            degree,
+            flat.of_place_start,
+            flat.of_place,
+            flat.inside,
+            flat.set_weight * cut[flat.set_row],
+            exact_below,
+        )
+        terms = [
+            hit.sum(),
+            3.0 * three,
+            float(flat.rhs @ cut),
+            float(np.where(places > 0, places * self.y_lower, places * self.y_upper).sum()),
+        ]
+        sizes = [np.abs(hit).sum(), np.abs(flat.rhs) @ cut, np.abs(places).sum()]
+        below = np.flatnonzero(pairs < 0)
+        column = self.pair_column[below]
+        upper = np.where(column >= 0, self.edge_upper[column] if len(self.edge_u) else 1.0, 1.0)
+        terms.append(float((pairs[below] * upper).sum()))
+        fixed = np.flatnonzero(self.edge_lower > 0)
+        if len(fixed):
+            column_cost = np.zeros(len(self.edge_u))
+            inside = self.pair_column >= 0
+            column_cost[self.pair_column[inside]] = pairs[inside]
+            terms.append(float((np.maximum(column_cost, 0.0) * self.edge_lower).sum()))
+        value = float(np.sum(terms) - SAFETY * np.sum(sizes))
+        return Costs(value / self.scale, value, places, pairs)
+
+    def price(self, costs: Costs, most: int) -> int:
+        """Add the missing pairs of least reduced cost; how many were attractive."""
+        missing = np.flatnonzero((costs.pairs < ATTRACTIVE) & (self.pair_column < 0))
+        if len(missing) > most:
+            chosen = np.argpartition(costs.pairs[missing], most)[:most]
+            self.add_pairs(missing[chosen])
+        else:
+            self.add_pairs(missing)
+        return len(missing)
+
+    def _flat_cuts(self) -> _FlatCuts:
+        if self._flat is None:
+            self._flat = _flatten([self.pool[number] for number in self.cuts], self.n)
+        return self._flat
+
+    # --- bases -----------------------------------------------------------------------------
+
+    def basis(self) -> Basis:
+        """The present basis, to come back to later."""
+        found = self.highs.getBasis()
+        rows = np.array([int(s) for s in found.row_status], dtype=np.int8)
+        cut_rows = rows[self.base_rows :]
+        tight = np.flatnonzero(cut_rows != BASIC)
+        return Basis(
+            np.array([int(s) for s in found.col_status], dtype=np.int8),
+            rows[: self.base_rows],
+            np.array(self.cuts, dtype=np.int64)[tight],
+            cut_rows[tight],
+        )
+
+    def restore(self, basis: Basis) -> None:
+        """Go back to a basis, with its tight cuts; rows and pairs since then stay out of it."""
+        present = set(self.cuts)
+        self._add_rows([int(number) for number in basis.tight if int(number) not in present])
+        rows = np.full(self.base_rows + len(self.cuts), BASIC, dtype=np.int8)
+        rows[: self.base_rows] = basis.rows
+        row_of = {number: row for row, number in enumerate(self.cuts)}
+        for number, state in zip(basis.tight.tolist(), basis.states, strict=True):
+            rows[self.base_rows + row_of[number]] = state
+        columns = np.full(2 * self.n + len(self.edge_u), LOWER, dtype=np.int8)
+        columns[: len(basis.columns)] = basis.columns
+        found: Any = self.highs.getBasis()
+        found.col_status = [self._statuses[s] for s in columns.tolist()]
+        found.row_status = [self._statuses[s] for s in rows.tolist()]
+        found.valid = True
+        self.highs.setBasis(found)
+
+
+@dataclass(frozen=True, eq=False)
+class _FlatCuts:
+    """All cuts of the program as arrays: their terms in y, and their sets by place."""
+
+    rhs: FloatArray
+    place: IntArray
+    coefficient: FloatArray
+    place_row: IntArray
+    set_row: IntArray
+    set_weight: FloatArray
+    of_place: IntArray
+    of_place_start: IntArray
+    inside: np.ndarray
+
+
+def _flatten(cuts: list[Cut], n: int) -> _FlatCuts:
+    def joined(parts: list[np.ndarray], dtype: type) -> np.ndarray:
+        return np.concatenate(parts) if parts else np.empty(0, dtype=dtype)
+
+    sets = [members for cut in cuts for members in cut.sets]
+    set_row = np.repeat(np.arange(len(cuts)), [len(cut.sets) for cut in cuts])
+    member = joined(sets, np.int64).astype(np.int64)
+    owner = np.repeat(np.arange(len(sets)), [len(members) for members in sets])
+    inside = np.zeros((len(sets), n), dtype=np.uint8)
+    inside[owner, member] = 1
+    start = np.zeros(n + 1, dtype=np.int64)
+    np.cumsum(np.bincount(member, minlength=n), out=start[1:])
+    return _FlatCuts(
+        rhs=np.array([cut.rhs for cut in cuts], dtype=np.float64),
+        place=joined([cut.places for cut in cuts], np.int64).astype(np.int64),
+        coefficient=joined([cut.coefficients for cut in cuts], np.float64),
+        place_row=np.repeat(np.arange(len(cuts)), [len(cut.places) for cut in cuts]),
+        set_row=set_row,
+        set_weight=np.array([w for cut in cuts for w in cut.weights], dtype=np.float64),
+        of_place=owner[np.argsort(member, kind="stable")],
+        of_place_start=start,
+        inside=inside,
+    )

@@ -1,0 +1,44 @@
+"""A round of separation: which families are tried, in which order, and which cuts are kept."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from covertour.exact import separation as families
+from covertour.exact.cuts import Cut
+from covertour.exact.separation import Point
+from covertour.metric import FloatArray, IntArray
+
+LEAST = 0.02
+"""Cuts that are violated by less are not worth a row."""
+
+FEW = 10
+"""With fewer cuts than this the next, slower family is tried."""
+
+MOST_FLOWS = 20_000
+"""No more flows than this in a family and round."""
+
+
+def separate(point: Point, rng: np.random.Generator, *, thorough: bool, most: int) -> list[Cut]:
+    """Violated cuts, the most violated first, at most ``most`` besides the links."""
+    links = families.links(point)
+    found = families.connectivity(point, families.components(point), LEAST)
+    if len(found) < 3:
+        found += _by_flows(point, families.from_root(point, LEAST), rng)
+    if thorough and len(found) < FEW:
+        found += _by_flows(point, families.between_sets(point, LEAST), rng)
+    if thorough and len(found) < FEW:
+        found += _by_flows(point, families.place_to_sets(point, LEAST, rng, 10), rng)
+    found.sort(key=lambda item: -item[0])
+    return links + [cut for _, cut in found[:most]]
+
+
+def _by_flows(
+    point: Point, flows: tuple[IntArray, IntArray, FloatArray], rng: np.random.Generator
+) -> list[tuple[float, Cut]]:
+    source, sink, limit = flows
+    if len(source) > MOST_FLOWS:
+        some = np.sort(rng.choice(len(source), MOST_FLOWS, replace=False))
+        source, sink, limit = source[some], sink[some], limit[some]
+    sides, _ = families.flow_sides(point, source, sink, limit, 200)
+    return families.connectivity(point, sides, LEAST)

@@ -206,48 +206,40 @@ window.addEventListener("error", (event) => {
   });
 
   // The legend names the marks and switches the layers that can be too much.
-  const legend = L.control({ position: "bottomleft" });
-  legend.onAdd = () => {
-    const box = L.DomUtil.create("details", "legend");
-    box.open = wide.matches;
-    L.DomUtil.create("summary", "", box).textContent = "Legend";
-    L.DomEvent.disableClickPropagation(box);
-    const entry = (key, text, layer, shown) => {
-      const row = document.createElement(layer ? "label" : "div");
-      const mark = document.createElement("i");
-      mark.className = "key-" + key;
-      if (key === "forbidden") {
-        mark.className = "cross";
-        mark.textContent = "×";
-      }
-      if (layer) {
-        const tick = document.createElement("input");
-        tick.type = "checkbox";
-        tick.checked = shown;
-        tick.addEventListener("change", () => (tick.checked ? layer.addTo(map) : layer.remove()));
-        if (shown) layer.addTo(map);
-        row.append(mark, tick, text);
-      } else {
-        row.append(mark, text);
-      }
-      box.append(row);
-    };
-    if (tour.depot !== null) entry("depot", "depot");
-    if (tour.stops.some((place) => kindOf[place] === "required")) entry("required", "required stop");
-    if (tour.stops.some((place) => !kindOf[place])) entry("stop", "stop");
-    if (coveredCount) entry("covered", "covered place");
-    if (forbidden.size) entry("forbidden", "no stop allowed");
-    if (uncovered.length) entry("uncovered", "not covered");
-    if (coveredCount) entry("lines", "lines to covered places", lines, coveredCount <= MANY_LINES);
-    if (circles.getLayers().length) {
-      entry("circles", "reach of the stops", circles, circles.getLayers().length <= MANY_CIRCLES);
+  const legend = document.getElementById("legend");
+  const entry = (key, text, layer, shown) => {
+    const row = document.createElement(layer ? "label" : "div");
+    const mark = document.createElement("i");
+    mark.className = "key-" + key;
+    if (key === "forbidden") {
+      mark.className = "cross";
+      mark.textContent = "×";
     }
-    return box;
+    if (layer) {
+      const tick = document.createElement("input");
+      tick.type = "checkbox";
+      tick.checked = shown;
+      tick.addEventListener("change", () => (tick.checked ? layer.addTo(map) : layer.remove()));
+      if (shown) layer.addTo(map);
+      row.append(mark, tick, text);
+    } else {
+      row.append(mark, text);
+    }
+    legend.append(row);
   };
+  if (tour.depot !== null) entry("depot", "depot");
+  if (tour.stops.some((place) => kindOf[place] === "required")) entry("required", "required stop");
+  if (tour.stops.some((place) => !kindOf[place])) entry("stop", "stop");
+  if (coveredCount) entry("covered", "covered place");
+  if (forbidden.size) entry("forbidden", "no stop allowed");
+  if (uncovered.length) entry("uncovered", "not covered");
+  if (coveredCount) entry("lines", "lines to covered places", lines, coveredCount <= MANY_LINES);
+  if (circles.getLayers().length) {
+    entry("circles", "reach of the stops", circles, circles.getLayers().length <= MANY_CIRCLES);
+  }
 
   map.fitBounds(bounds, { padding: [10, 10], maxZoom: tour.geographic ? 15 : 8 });
   map.setMaxBounds(bounds.pad(3));
-  legend.addTo(map);
 
   if (tour.geographic) {
     L.control.scale({ imperial: false, position: "bottomright" }).addTo(map);

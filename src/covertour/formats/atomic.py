@@ -32,8 +32,6 @@ def write_bytes(path: Path, data: bytes) -> None:
         try:
             with open(temporary, "xb") as file:
                 file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
             os.replace(temporary, target)
         finally:
             if temporary.exists():

@@ -200,8 +200,9 @@ def write(path: Path, instance: Instance) -> None:
         ("depot", depot),
     ):
         if places:
-            chosen = set(places)
-            columns[what] = ("1" if place in chosen else "0" for place in range(instance.n))
+            marks = np.zeros(instance.n, dtype=np.int64)
+            marks[list(places)] = 1
+            columns[what] = map(str, marks.tolist())
     _write_rows(path, [list(columns), *zip(*columns.values(), strict=True)])
 
 

@@ -1,4 +1,4 @@
-"""covertour solves the Covering Salesman Problem: the shortest round trip that passes near everyone.
+"""covertour solves the Covering Salesman Problem: the shortest round trip that passes near all.
 
 >>> import covertour
 >>> instance = covertour.random_instance(100, nearest=7, seed=1)

@@ -16,7 +16,7 @@ IntArray = npt.NDArray[np.int64]
 METRICS = ("euclidean", "euc_2d", "ceil_2d", "att", "geo", "haversine", "matrix")
 
 SPHERE_KM = {"geo": 6378.388, "haversine": 6371.0088}
-"""Radius of the sphere in kilometres: TSPLIB's for ``geo``, the Earth's mean one for ``haversine``."""
+"""Radius of the sphere in kilometres: TSPLIB's for ``geo``, the Earth's mean for ``haversine``."""
 
 INTEGER_METRICS = ("euc_2d", "ceil_2d", "att", "geo")
 """The metrics whose distances are whole numbers."""
@@ -61,19 +61,24 @@ def from_chord(metric: str, chord: FloatArray) -> FloatArray:
     return chord
 
 
+def to_chord(metric: str, distance: FloatArray) -> FloatArray:
+    """The chords between positions that belong to unrounded distances.
+
+    On a sphere a few last bits longer: opposite places must stay within half a turn of each other.
+    """
+    if metric in SPHERE_KM:
+        half = np.minimum(distance / (2.0 * SPHERE_KM[metric]), np.pi / 2.0)
+        return 2.0 * np.sin(half) + 1e-15
+    return distance * np.sqrt(10.0) if metric == "att" else distance
+
+
 def chord_within(metric: str, distance: FloatArray) -> FloatArray:
     """Chords long enough to reach every place whose metric distance is at most ``distance``.
 
     Rounding to the nearest lets a place lie up to a half further away than its distance says.
     """
     reach = distance + 0.5 if metric == "euc_2d" else distance
-    if metric in SPHERE_KM:
-        chord = 2.0 * np.sin(np.minimum(reach / (2.0 * SPHERE_KM[metric]), np.pi / 2.0))
-    elif metric == "att":
-        chord = reach * np.sqrt(10.0)
-    else:
-        chord = reach
-    return chord * (1.0 + 1e-6) + 1e-12
+    return to_chord(metric, reach) * (1.0 + 1e-6) + 1e-12
 
 
 def unrounded(metric: str, a: FloatArray, b: FloatArray) -> FloatArray:

@@ -12,12 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from covertour.coverage import SAME, Nearest, Radius, Sets
+from covertour.coverage import MILLIMETRE, SAME, Nearest, Radius, Sets
 from covertour.instance import Instance
 from covertour.metric import FloatArray, IntArray
 from covertour.tour import Tour
 
 PAIRS_AT_A_TIME = 4_000_000
+SAMPLE = 32
+"""How many stops are measured against all places to learn how far a look has to go."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,8 +103,9 @@ def verify(instance: Instance, tour: Tour | Sequence[int] | IntArray) -> Verdict
     missing = np.setdiff1d(needed, visited)
     covered = np.zeros(n, dtype=bool)
     covered[allowed] = True
-    for places in _covered_by(instance, allowed):
-        covered[places] = True
+    if not covered.all():
+        for places in _covered_by(instance, allowed):
+            covered[places] = True
     return Verdict(
         stops=len(stops),
         length=_length(instance, stops) if len(unknown) == 0 else float("nan"),
@@ -126,24 +129,20 @@ def _length(instance: Instance, stops: IntArray) -> float:
 
 def _distance(instance: Instance, i: IntArray, j: IntArray, rounded: bool = True) -> FloatArray:
     """Distances from places i to places j, written out once more from the definitions."""
+    i, j = np.broadcast_arrays(i, j)
     if instance.matrix is not None:
         return instance.matrix[i, j]
     assert instance.coordinates is not None
     (xi, yi), (xj, yj) = instance.coordinates[i].T, instance.coordinates[j].T
     match instance.metric:
         case "haversine":
-            a, b = np.deg2rad(yi), np.deg2rad(yj)
-            half = np.deg2rad(xj - xi) / 2
-            h = np.sin((b - a) / 2) ** 2 + np.cos(a) * np.cos(b) * np.sin(half) ** 2
-            return 2 * 6371.0088 * np.arcsin(np.sqrt(np.minimum(h, 1)))
+            return 6371.0088 * _arc(*(np.deg2rad(v) for v in (yi, yj, xj - xi)))
         case "geo":
             lat_i, lat_j, lon_i, lon_j = (
                 3.141592 * (np.trunc(v) + 5 * (v - np.trunc(v)) / 3) / 180 for v in (xi, xj, yi, yj)
             )
             if not rounded:
-                h = np.sin((lat_j - lat_i) / 2) ** 2
-                h = h + np.cos(lat_i) * np.cos(lat_j) * np.sin((lon_j - lon_i) / 2) ** 2
-                return 2 * 6378.388 * np.arcsin(np.sqrt(np.minimum(h, 1)))
+                return 6378.388 * _arc(lat_i, lat_j, lon_j - lon_i)
             q1 = np.cos(lon_i - lon_j)
             q2, q3 = np.cos(lat_i - lat_j), np.cos(lat_i + lat_j)
             cosine = np.clip(0.5 * ((1 + q1) * q2 - (1 - q1) * q3), -1, 1)
@@ -157,8 +156,20 @@ def _distance(instance: Instance, i: IntArray, j: IntArray, rounded: bool = True
     return straight
 
 
+def _arc(a: FloatArray, b: FloatArray, turn: FloatArray) -> FloatArray:
+    """Angles between points at latitudes a and b whose longitudes differ by turn, in radians.
+
+    The squared half chords to the point and to its antipode, so that both near and opposite points
+    keep all their digits.
+    """
+    around = np.cos(a) * np.cos(b)
+    near = np.sin((a - b) / 2) ** 2 + around * np.sin(turn / 2) ** 2
+    opposite = np.sin((a + b) / 2) ** 2 + around * np.cos(turn / 2) ** 2
+    return 2 * np.arctan2(np.sqrt(near), np.sqrt(opposite))
+
+
 def _covered_by(instance: Instance, stops: IntArray) -> Iterator[IntArray]:
-    """Arrays that together hold every place covered by one of the stops."""
+    """Arrays that together hold every place covered by one of the stops, itself aside."""
     match instance.rule:
         case Sets(sets):
             for stop in stops:
@@ -167,10 +178,18 @@ def _covered_by(instance: Instance, stops: IntArray) -> Iterator[IntArray]:
             radius = np.broadcast_to(np.asarray(r, dtype=np.float64), instance.n)
             for index, place in _pairs_in_reach(instance, stops, _reach(instance, radius[stops])):
                 stop = stops[index]
-                yield place[_distance(instance, stop, place) <= radius[stop] * SAME]
+                far = _distance(instance, stop, place)
+                yield place[far <= radius[stop] * SAME + _slack(instance, rounded=True)]
         case Nearest(k):
             wanted = np.broadcast_to(np.minimum(k, instance.n - 1), instance.n)
+            stops = stops[wanted[stops] > 0]
             yield from _nearest(instance, stops, wanted[stops])
+
+
+def _slack(instance: Instance, rounded: bool) -> float:
+    """By how much two distances on the globe may differ and still count as equal."""
+    unrounded_geo = instance.metric == "geo" and not rounded
+    return MILLIMETRE if instance.metric == "haversine" or unrounded_geo else 0.0
 
 
 def _nearest(instance: Instance, stops: IntArray, wanted: IntArray) -> Iterator[IntArray]:
@@ -179,8 +198,8 @@ def _nearest(instance: Instance, stops: IntArray, wanted: IntArray) -> Iterator[
     Looks around all stops at a small reach, settles those that found enough within it, and doubles
     the reach for the rest.
     """
-    span, dimensions = _span(instance)
-    reach = span * (2.0 / instance.n) ** (1.0 / dimensions) / 4.0
+    reach = _first_reach(instance, stops, wanted)
+    slack = _slack(instance, rounded=False)
     while len(stops):
         done = np.zeros(len(stops), dtype=bool)
         for index, place in _pairs_in_reach(instance, stops, np.full(len(stops), reach)):
@@ -189,26 +208,36 @@ def _nearest(instance: Instance, stops: IntArray, wanted: IntArray) -> Iterator[
             order = np.lexsort((far, index))
             index, place, far = index[order], place[order], far[order]
             mine, first, count = np.unique(index, return_index=True, return_counts=True)
-            # Enough are found where one more than wanted (or everything) lies within reach: all
-            # that is beyond the reach is farther than what is within.
-            enough = count > wanted[mine] + 1
-            enough |= count == instance.n
+            # Enough are found where the farthest within reach is farther than the last one wanted
+            # and its ties, as all beyond the reach then are too; or where everyone is within it.
             last = far[first + np.minimum(wanted[mine], count - 1)]
-            limit = np.repeat(np.where(enough, np.maximum(last, 0.0) * SAME, -1.0), count)
-            inner = np.repeat(np.where(count == instance.n, np.inf, far[first + count - 1]), count)
-            settled = np.repeat(enough, count) & (limit < inner)
-            yield place[settled & (far <= limit)]
-            done[index[settled]] = True
+            limit = last * SAME + slack
+            enough = (count > wanted[mine] + 1) & (limit < far[first + count - 1])
+            enough |= count == instance.n
+            yield place[np.repeat(enough, count) & (far <= np.repeat(limit, count))]
+            done[mine[enough]] = True
         stops, wanted = stops[~done], wanted[~done]
         reach *= 2.0
 
 
-def _span(instance: Instance) -> tuple[float, int]:
-    """The extent of the places (at least a little above 0) and the dimension they spread in."""
-    if instance.matrix is not None:
-        return 1.0, 1
+def _first_reach(instance: Instance, stops: IntArray, wanted: IntArray) -> float:
+    """A reach at which few stops find much more than they want: the least that a sample needs."""
+    if instance.matrix is not None or len(stops) == 0:
+        return 1.0
     points = _embedding(instance)
-    return max(float(np.ptp(points, axis=0).max()), 1e-9), 2
+    needed = []
+    for index in np.linspace(0, len(stops) - 1, SAMPLE).astype(np.int64):
+        square = _square(points, points[stops[index]])
+        needed.append(np.partition(square, wanted[index])[wanted[index]])
+    return max(float(np.sqrt(min(needed))), float(np.ptp(points, axis=0).max()) * 1e-6, 1e-12)
+
+
+def _square(points: FloatArray, others: FloatArray) -> FloatArray:
+    """Squared straight-line distances, axis by axis, which is quicker than a sum over rows."""
+    total = (points[..., 0] - others[..., 0]) ** 2
+    for axis in range(1, points.shape[-1]):
+        total += (points[..., axis] - others[..., axis]) ** 2
+    return total
 
 
 def _embedding(instance: Instance) -> FloatArray:
@@ -245,8 +274,9 @@ def _pairs_in_reach(
 ) -> Iterator[tuple[IntArray, IntArray]]:
     """The pairs (index into stops, place) where the place lies within reach of the stop.
 
-    A stop's pairs come together in one batch; a matrix knows no reach and gives all. Places are sorted into square cells as wide as the
-    reach, so only the cells around a stop's own are looked at; stops of like reach go together.
+    A stop's pairs come together in one batch; a matrix knows no reach and gives all. Places are
+    sorted into square cells as wide as the reach, so only the cells around a stop's own are looked
+    at; stops of like reach go together.
     """
     if instance.matrix is not None:
         everyone = np.arange(instance.n)
@@ -261,29 +291,33 @@ def _pairs_in_reach(
     smallest = max(float(extent) * 1e-6, 1e-300)  # keeps the cell numbers within int64
     like = np.ceil(np.log2(np.maximum(reach, smallest)))
     for size in np.unique(like):
-        cells = np.floor((points - origin) / 2.0**size).astype(np.int64) + 1
+        group = np.flatnonzero(like == size)
+        width = max(float(reach[group].max()), smallest)
+        cells = np.floor((points - origin) / width).astype(np.int64) + 1
         across = cells.max(axis=0) + 2
         weights = np.array([int(np.prod(across[axis + 1 :])) for axis in range(len(across))])
         key = cells @ weights
         order = np.argsort(key, kind="stable")
-        ordered = key[order]
+        ordered, sorted_points = key[order], points[order]
+        group = group[np.argsort(key[stops[group]], kind="stable")]
         # Cells that differ by at most one in the last axis have neighbouring keys, so a stop's
         # neighbourhood is one run of places for each combination of the other axes.
         others = np.stack(np.meshgrid(*[[-1, 0, 1]] * (len(across) - 1), indexing="ij"), axis=-1)
         shifts = others.reshape(-1, len(across) - 1) @ weights[:-1]
-        group = np.flatnonzero(like == size)
         centre = key[stops[group]][:, None] + shifts[None, :]
         begin = np.searchsorted(ordered, centre - 1, side="left")
         end = np.searchsorted(ordered, centre + 1, side="right")
         total = np.cumsum((end - begin).sum(axis=1))
         for batch in np.split(np.arange(len(group)), _cuts(total)):
-            runs = (end[batch] - begin[batch]).ravel()
-            start = np.repeat(begin[batch].ravel() - (np.cumsum(runs) - runs), runs)
-            place = order[start + np.arange(runs.sum())]
-            index = np.repeat(np.repeat(group[batch], len(shifts)), runs)
-            square = ((points[place] - points[stops[index]]) ** 2).sum(axis=1)
-            near = square <= reach[index] ** 2
-            yield index[near], place[near]
+            runs = end[batch] - begin[batch]
+            each = runs.sum(axis=1)
+            runs = runs.ravel()
+            slot = np.repeat(begin[batch].ravel() - (np.cumsum(runs) - runs), runs)
+            slot += np.arange(len(slot))
+            here = np.repeat(points[stops[group[batch]]], each, axis=0)
+            limit = np.repeat(reach[group[batch]] ** 2, each)
+            near = _square(sorted_points[slot], here) <= limit
+            yield np.repeat(group[batch], each)[near], order[slot[near]]
 
 
 def _cuts(total: IntArray) -> npt.NDArray[np.intp]:

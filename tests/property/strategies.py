@@ -1,0 +1,90 @@
+"""Hypothesis strategies for instances: every metric and rule, with ties, doubles and extremes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import definition
+from hypothesis import strategies as st
+
+from covertour import Instance
+from covertour.metric import METRICS
+
+RULES = ("nearest", "radius", "sets")
+
+
+def points(metric: str) -> st.SearchStrategy[list[float]]:
+    """Coordinates of one place: coarse grids, where ties and doubles abound, and free ones."""
+    if metric == "haversine":
+        coarse = st.tuples(
+            st.sampled_from(range(-180, 181, 45)), st.sampled_from((-90, -45, 0, 90))
+        )
+        free = st.tuples(st.integers(-1800, 1800), st.integers(-900, 900)).map(
+            lambda p: (p[0] / 10, p[1] / 10)
+        )
+        town = st.tuples(st.integers(0, 4), st.integers(0, 4)).map(
+            lambda p: (7 + p[0] / 100_000, 48 + p[1] / 100_000)
+        )
+        return st.one_of(coarse, free, town).map(list)
+    if metric == "geo":
+        minutes = st.integers(0, 59)
+        return st.tuples(st.integers(-89, 89), minutes, st.integers(-179, 179), minutes).map(
+            lambda p: [
+                p[0] + (p[1] if p[0] >= 0 else -p[1]) / 100,
+                p[2] + (p[3] if p[2] >= 0 else -p[3]) / 100,
+            ]
+        )
+    grid = st.tuples(st.integers(0, 5), st.integers(0, 5))
+    free = st.tuples(st.integers(-(10**6), 10**6), st.integers(-(10**6), 10**6))
+    return st.one_of(grid, free.map(lambda p: (p[0] / 1000, p[1] / 1000))).map(list)
+
+
+def one_or_each(values: st.SearchStrategy[Any], n: int) -> st.SearchStrategy[Any]:
+    """One value for all places, or one each."""
+    return st.one_of(values, st.lists(values, min_size=n, max_size=n))
+
+
+@st.composite
+def instances(
+    draw: st.DrawFn,
+    metrics: tuple[str, ...] = METRICS,
+    rules: tuple[str, ...] = RULES,
+    most: int = 9,
+    labelled: bool = False,
+) -> Instance:
+    """Instances of at most ``most`` places; some of them nobody can cover."""
+    metric = draw(st.sampled_from(metrics))
+    n = draw(st.integers(1, most))
+    fields: dict[str, Any] = {}
+    if metric == "matrix":
+        entries = st.one_of(st.integers(0, 4), st.integers(0, 10**4).map(lambda v: v / 100))
+        fields["matrix"] = [[draw(entries) for _ in range(n)] for _ in range(n)]
+        make = Instance.from_matrix
+    else:
+        fields["metric"] = metric
+        places = draw(st.lists(points(metric), min_size=n, max_size=n))
+        for copy in draw(st.lists(st.integers(0, n - 1), max_size=2)):
+            places[copy] = places[0]
+        fields["coordinates"] = places
+        make = Instance.from_coordinates
+    place = st.integers(0, n - 1)
+    forbidden = draw(st.sets(place, max_size=2))
+    allowed = sorted(set(range(n)) - forbidden)
+    if allowed:
+        fields["depot"] = draw(st.one_of(st.none(), st.sampled_from(allowed)))
+        fields["required"] = sorted(draw(st.sets(st.sampled_from(allowed), max_size=2)))
+    fields["forbidden"] = sorted(forbidden)
+    if labelled:
+        fields["labels"] = [f"village {i}" for i in range(n)]
+    rule = draw(st.sampled_from(rules))
+    if rule == "nearest":
+        return make(**fields, nearest=draw(one_or_each(st.integers(0, n + 2), n)))
+    if rule == "sets":
+        sets = st.lists(st.lists(place, max_size=4), min_size=n, max_size=n)
+        return make(**fields, sets=draw(sets))
+    plain = make(**fields, nearest=0)
+    rim = st.tuples(place, place).map(lambda pair: definition.distance(plain, *pair))
+    radius = st.one_of(
+        rim, st.sampled_from((0, 0.5, 1, 2, 3, 1e6)), st.integers(0, 10**5).map(lambda v: v / 7)
+    )
+    return make(**fields, radius=draw(one_or_each(radius, n)))

@@ -54,7 +54,8 @@ def put_names(
             continue
         # A dollar sign would start a formula in a path, and is as wide as an S.
         outline = TextPath((0, 0), text.replace("$", "S"), size=size)
-        half = np.array([outline.get_extents().width / 2.0 + 1.0, size * 0.6])
+        wide = float(np.ptp(np.asarray(outline.vertices)[:, 0]))
+        half = np.array([wide / 2.0 + 1.0, size * 0.6])
         middles = centre + SIDES * (gap + half)
         choices = np.hstack([middles - half, middles + half])
         inside = (choices[:, :2] >= frame[:2]).all(axis=1) & (choices[:, 2:] <= frame[2:]).all(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from functools import cache
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,8 +37,13 @@ def new_axes(width: float = 8.0, height: float = 6.0) -> Axes:
 
 def printable(text: str) -> str:
     """The text on one line, with a question mark for each character the font cannot draw."""
+    known = _characters()
+    return "".join(c if ord(c) in known else "?" for c in " ".join(text.split()))
+
+
+@cache
+def _characters() -> frozenset[int]:
+    """The characters that the default font can draw."""
     from matplotlib.font_manager import FontProperties, fontManager, get_font
 
-    font = get_font(fontManager.findfont(FontProperties()))
-    known = cast("dict[int, int]", font.get_charmap())
-    return "".join(c if ord(c) in known else "?" for c in " ".join(text.split()))
+    return frozenset(get_font(fontManager.findfont(FontProperties())).get_charmap())

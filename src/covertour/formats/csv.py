@@ -45,7 +45,7 @@ def read(
         raise InputError(f"{path}: this is an itinerary, expected an instance")
     pair = None if is_matrix else _coordinate_columns(at, metric)
     if pair is None:
-        fields = matrix.from_rows(rows, path, where)
+        fields = matrix.from_rows(rows, where)
         if fields is None:
             raise InputError(_no_coordinates(path, rows, at, where))
         matrix.must_be_matrix(path, metric)

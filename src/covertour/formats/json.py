@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,17 +33,17 @@ FIELDS = (
 
 def load(path: Path) -> Any:
     """The value in a JSON file."""
-    return parse(read_text(path), str(path))
+    return parse(read_text(path), lambda line: f"{path}, line {line}")
 
 
-def parse(text: str, where: str) -> Any:
-    """The value of a JSON text; an error is told with its place."""
+def parse(text: str, where: Callable[[int], str]) -> Any:
+    """The value of a JSON text; an error tells where, given the line in the text."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise InputError(f"{where}, line {error.lineno}: not JSON: {error.msg}") from None
+        raise InputError(f"{where(error.lineno)}: not JSON: {error.msg}") from None
     except (ValueError, RecursionError):  # a number of thousands of digits; lists in lists in lists
-        raise InputError(f"{where}: not JSON that can be read") from None
+        raise InputError(f"{where(1)}: JSON with numbers too long or lists too deep") from None
 
 
 def read(

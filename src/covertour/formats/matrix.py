@@ -97,22 +97,28 @@ def is_labelled(rows: Sequence[Sequence[str]]) -> bool:
     )
 
 
-def from_rows(rows: Sequence[Sequence[str]], path: Path, where: Where) -> dict[str, Any] | None:
+def from_rows(rows: Sequence[Sequence[str]], where: Where) -> dict[str, Any] | None:
     """The fields ``matrix`` and ``labels`` from the cells of a CSV file; None if it is no square.
 
     The numbers must form a square with zeros on its diagonal. Labels may stand in a row above it,
     in a column before it, or both: which of these follows from the number of rows and columns.
+    Labels on one side only must not all be numbers.
     """
     high, wide = len(rows), len(rows[0])
-    if high == wide and (high == 1 or is_number(rows[0][0])):
-        top, left = 0, 0
-    elif high == wide and all(is_number(cell) for cell in rows[1][1:]):
-        top, left = 1, 1
-    elif high == wide + 1 and all(is_number(cell) for cell in rows[1]):
+    if high == wide:
+        top = left = 0 if high == 1 or is_number(rows[0][0]) else 1
+    elif high == wide + 1:
         top, left = 1, 0
-    elif wide == high + 1 and all(is_number(cell) for cell in rows[0][1:]):
+    elif wide == high + 1:
         top, left = 0, 1
     else:
+        return None
+    beside = [row[0] for row in rows[top:]] if left else None
+    above = list(rows[0][left:]) if top else None
+    # Numbers for labels are told from distances only where they stand on both sides.
+    if (above is None or beside is None) and all(map(is_number, above or beside or ("",))):
+        return None
+    if not all(map(is_number, rows[top][left:])):
         return None
 
     def cell_where(cell: int) -> str:
@@ -130,8 +136,6 @@ def from_rows(rows: Sequence[Sequence[str]], path: Path, where: Where) -> dict[s
             f"matrix with 0 on its diagonal, got {square[place, place]:g}"
         )
     fields: dict[str, Any] = {"matrix": square}
-    beside = [row[0] for row in rows[top:]] if left else None
-    above = list(rows[0][left:]) if top else None
     if beside and above and beside != above:
         row = next(row for row in range(n) if beside[row] != above[row])
         raise InputError(

@@ -137,7 +137,7 @@ def read(
 
 def _from_comment(path: Path, entry: Entry) -> dict[str, Any]:
     where = f"{path}, line {entry.line}"
-    value = parse(entry.value.removeprefix(COMMENT), where)
+    value = parse(entry.value.removeprefix(COMMENT), lambda _: where)
     fields = check_fields(where, value)
     known = ("name", "depot", "required", "forbidden", "labels")
     unknown = [field for field in fields if field not in known]

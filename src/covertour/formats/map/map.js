@@ -238,7 +238,13 @@ window.addEventListener("error", (event) => {
     entry("circles", "reach of the stops", circles, circles.getLayers().length <= MANY_CIRCLES);
   }
 
-  map.fitBounds(bounds, { padding: [10, 10], maxZoom: tour.geographic ? 15 : 8 });
+  // The whole tour stays in view when the window changes, until the reader moves the map.
+  const fit = () => map.fitBounds(bounds, { padding: [10, 10], maxZoom: tour.geographic ? 15 : 8, animate: false });
+  let moved = false;
+  ["pointerdown", "wheel", "keydown"].forEach((kind) =>
+    document.addEventListener(kind, () => (moved = true), { passive: true }));
+  map.on("resize", () => moved || fit());
+  fit();
   map.setMaxBounds(bounds.pad(3));
 
   if (tour.geographic) {

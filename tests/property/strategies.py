@@ -51,14 +51,20 @@ def instances(
     rules: tuple[str, ...] = RULES,
     most: int = 9,
     labelled: bool = False,
+    depot: bool = False,
+    forbidden: bool = False,
 ) -> Instance:
-    """Instances of at most ``most`` places; some of them nobody can cover."""
+    """Instances of 1 to ``most`` places; some of them nobody can cover.
+
+    ``depot`` and ``forbidden`` make sure that there is one; ``labelled`` names the places.
+    """
     metric = draw(st.sampled_from(metrics))
-    n = draw(st.integers(1, most))
+    n = draw(st.integers(2 if depot or forbidden else 1, most))
     fields: dict[str, Any] = {}
     if metric == "matrix":
         entries = st.one_of(st.integers(0, 4), st.integers(0, 10**4).map(lambda v: v / 100))
-        fields["matrix"] = [[draw(entries) for _ in range(n)] for _ in range(n)]
+        flat = draw(st.lists(entries, min_size=n * n, max_size=n * n))
+        fields["matrix"] = [flat[i * n : (i + 1) * n] for i in range(n)]
         make = Instance.from_matrix
     else:
         fields["metric"] = metric
@@ -68,12 +74,11 @@ def instances(
         fields["coordinates"] = places
         make = Instance.from_coordinates
     place = st.integers(0, n - 1)
-    forbidden = draw(st.sets(place, max_size=2))
-    allowed = sorted(set(range(n)) - forbidden)
-    if allowed:
-        fields["depot"] = draw(st.one_of(st.none(), st.sampled_from(allowed)))
-        fields["required"] = sorted(draw(st.sets(st.sampled_from(allowed), max_size=2)))
-    fields["forbidden"] = sorted(forbidden)
+    banned = draw(st.sets(place, min_size=int(forbidden), max_size=2 if n > 2 else n - 1))
+    allowed = st.sampled_from(sorted(set(range(n)) - banned))
+    fields["depot"] = draw(allowed if depot else st.one_of(st.none(), allowed))
+    fields["required"] = sorted(draw(st.sets(allowed, max_size=2)))
+    fields["forbidden"] = sorted(banned)
     if labelled:
         fields["labels"] = [f"village {i}" for i in range(n)]
     rule = draw(st.sampled_from(rules))

@@ -1,0 +1,139 @@
+"""What may import what: the base stays light, and dependencies point one way."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import covertour
+
+HOME = Path(covertour.__file__).parent
+HEAVY = ("torch", "matplotlib", "scipy", "numba", "highspy", "onnxruntime")
+
+DOMAIN = {
+    "coverage",
+    "errors",
+    "generate",
+    "instance",
+    "metric",
+    "referee",
+    "result",
+    "stop",
+    "tour",
+    "version",
+}
+SOLVERS = {"exact", "neural", "search"}
+PUBLIC = DOMAIN | {"covertour", "data", "formats", "plot", "solve"}
+
+MAY_IMPORT = {
+    **dict.fromkeys(DOMAIN, DOMAIN),
+    **{solver: DOMAIN | {solver} for solver in SOLVERS},
+    "covertour": DOMAIN | {"formats", "solve"},
+    "data": {"data"},
+    "plot": DOMAIN | {"plot"},
+    "formats": DOMAIN | {"formats", "plot"},
+    "solve": DOMAIN | SOLVERS | {"solve"},
+    "bench": PUBLIC | {"bench"},
+    "cli": PUBLIC | {"bench", "cli"},
+}
+"""For each top-level part of the package the parts it may import; ``covertour`` is the package's
+own ``__init__``."""
+
+
+def part_of(file: Path) -> str:
+    """The top-level part a source file belongs to."""
+    inside = file.relative_to(HOME)
+    if len(inside.parts) > 1:
+        return inside.parts[0]
+    return "covertour" if file.stem == "__init__" else file.stem
+
+
+def parts() -> set[str]:
+    return {part_of(file) for file in HOME.rglob("*.py")}
+
+
+def names_imported(tree: ast.AST, package: list[str]) -> set[str]:
+    """The dotted names that a file imports, whether at its top or inside a function."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import():
+                names |= {alias.name for alias in node.names}
+            case ast.ImportFrom():
+                base = package[: len(package) - node.level + 1] if node.level else []
+                whole = ".".join([*base, *([node.module] if node.module else [])])
+                names |= {f"{whole}.{alias.name}" for alias in node.names}
+            case ast.Constant(value=str(text)) if re.fullmatch(r"covertour(\.\w+)+", text):
+                names.add(text)  # the argument of an import by name
+    return names
+
+
+def imports_of(file: Path) -> set[str]:
+    package = ["covertour", *file.relative_to(HOME).parent.parts]
+    return names_imported(ast.parse(file.read_text()), package)
+
+
+def parts_imported(file: Path, known: set[str]) -> set[str]:
+    found = set()
+    for name in imports_of(file):
+        first, *rest = name.split(".")
+        if first == "covertour":
+            found.add(rest[0] if rest and rest[0] in known else "covertour")
+    return found
+
+
+def test_every_part_has_its_row_in_the_table() -> None:
+    assert parts() - set(MAY_IMPORT) == set()
+
+
+@pytest.mark.parametrize("part", sorted(MAY_IMPORT))
+def test_a_part_imports_only_what_it_may(part: str) -> None:
+    known = parts() | set(MAY_IMPORT)
+    wrong = {
+        str(file.relative_to(HOME)): sorted(beyond)
+        for file in HOME.rglob("*.py")
+        if part_of(file) == part and (beyond := parts_imported(file, known) - MAY_IMPORT[part])
+    }
+    assert wrong == {}
+
+
+def test_the_check_sees_every_way_to_import() -> None:
+    source = """
+import covertour.search.lns
+def later():
+    from covertour import exact
+    from ..neural import model
+    import_module("covertour.solve")
+"""
+    assert names_imported(ast.parse(source), ["covertour", "plot"]) == {
+        "covertour.search.lns",
+        "covertour.exact",
+        "covertour.neural.model",
+        "covertour.solve",
+    }
+
+
+def test_only_the_neural_part_knows_torch() -> None:
+    users = {
+        part_of(file)
+        for file in HOME.rglob("*.py")
+        if any(name.split(".")[0] == "torch" for name in imports_of(file))
+    }
+    assert users <= {"neural"}
+
+
+def test_importing_covertour_leaves_the_heavy_packages_alone() -> None:
+    loaded = f"[name for name in {HEAVY!r} if name in sys.modules]"
+    code = f"import sys, covertour; covertour.random_instance(5, nearest=1); print({loaded})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_an_unknown_public_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'shortest'"):
+        _ = covertour.shortest

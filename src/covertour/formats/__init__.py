@@ -72,16 +72,17 @@ def read_tour(path: str | os.PathLike[str], instance: Instance) -> Tour:
             from covertour.formats.csv import read_tour as reader
         case _:
             from covertour.formats.tsplib import read_tour as reader
-    found, length = reader(file)
+    found, claim = reader(file)
     try:
         places = np.array(found, dtype=np.int64)
+        length = None if claim is None else float(claim)
     except OverflowError:
-        raise InputError(f"{file}: a place number of the tour is too large") from None
+        raise InputError(f"{file}: a place number or the length of the tour is too large") from None
     places.flags.writeable = False
     if length is None:
         known = len(places) == 0 or (places.min() >= 0 and places.max() < instance.n)
         length = instance.length(places) if known else float("nan")
-    return Tour(places, float(length))
+    return Tour(places, length)
 
 
 def write(

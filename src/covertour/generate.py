@@ -6,7 +6,7 @@ import numpy as np
 
 from covertour.coverage import Nearest, Radius, Rule
 from covertour.errors import InputError
-from covertour.instance import Instance
+from covertour.instance import LARGEST_COORDINATE, Instance
 from covertour.metric import FloatArray
 
 LAYOUTS = ("uniform", "clustered")
@@ -30,6 +30,8 @@ def random_instance(
     """
     if n < 1:
         raise InputError(f"n: expected at least one place, got {n}")
+    if seed < 0:
+        raise InputError(f"seed: expected a whole number >= 0, got {seed}")
     if layout not in LAYOUTS:
         raise InputError(f"layout: {layout!r} is not one of {', '.join(LAYOUTS)}")
     if (nearest is None) == (radius is None):
@@ -41,6 +43,8 @@ def random_instance(
         rule, text = Nearest(nearest), f"nearest-{nearest}"  # type: ignore[arg-type]
         if isinstance(nearest, tuple):
             low, high = _ascending("nearest", nearest)
+            if low != int(low) or high != int(high):
+                raise InputError(f"nearest: expected whole numbers, got {low} and {high}")
             rule = Nearest(rng.integers(int(low), int(high), size=n, endpoint=True))
             text = f"nearest-{nearest[0]}-{nearest[1]}"
     else:
@@ -59,7 +63,7 @@ def random_instance(
 
 def _ascending(field: str, ends: tuple[float, float]) -> tuple[float, float]:
     low, high = ends
-    if not 0 <= low <= high:
+    if not 0 <= low <= high <= LARGEST_COORDINATE:
         raise InputError(f"{field}: expected 0 <= low <= high, got {low} and {high}")
     return low, high
 

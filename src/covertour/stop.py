@@ -54,6 +54,10 @@ def _limit(what: str, value: float, least: float = 0) -> float:
     return value
 
 
+def _count(what: str, value: float) -> int:
+    return int(min(_limit(what, value), NEVER))
+
+
 def MaxSeconds(seconds: float) -> Stop:
     """Stop after this much time."""
     return Stop(seconds=_limit("seconds", seconds))
@@ -61,13 +65,13 @@ def MaxSeconds(seconds: float) -> Stop:
 
 def MaxIterations(iterations: int) -> Stop:
     """Stop after this many iterations of the method; makes a solve repeatable bit for bit."""
-    return Stop(iterations=int(_limit("iterations", iterations)))
+    return Stop(iterations=_count("iterations", iterations))
 
 
 def NoImprovement(iterations: int | None = None, *, seconds: float | None = None) -> Stop:
     """Stop when the best tour has not improved for so many iterations, or seconds."""
     return Stop(
-        idle_iterations=NEVER if iterations is None else int(_limit("iterations", iterations)),
+        idle_iterations=NEVER if iterations is None else _count("iterations", iterations),
         idle_seconds=inf if seconds is None else _limit("seconds", seconds),
     )
 

@@ -101,7 +101,7 @@ def test_explicit_distances(tmp_path: Path, layout: str, numbers: str) -> None:
     )
     instance = read(problem(tmp_path, text), nearest=1)
     assert instance.matrix.tolist() == [[0, 1, 2], [1, 0, 3], [2, 3, 0]]
-    assert "takes" in message(tmp_path, text.replace(numbers, f"{numbers} 4"))
+    assert ", found " in message(tmp_path, text.replace(numbers, f"{numbers} 4"))
     assert "the file is cut short" in message(tmp_path, text.replace(numbers, "1"))
     negative = numbers.replace("\n", " ").replace("1", "-1", 1)
     assert "line 7: distance -1 is negative" in message(tmp_path, text.replace(numbers, negative))
@@ -124,9 +124,9 @@ def test_asymmetric_distances_with_places_to_draw(tmp_path: Path) -> None:
         (SMALL, "", "small.tsp: the file is empty"),
         (SMALL, "1 2 3\n", "small.tsp, line 1: not a TSPLIB file"),
         (SMALL, "some words\n", "small.tsp: DIMENSION is missing"),
-        (" 3 0 8.\n", "", "NODE_COORD_SECTION has 2 nodes, but DIMENSION says 3; the file is cut"),
-        ("8.\nEOF\n", "", "NODE_COORD_SECTION has 2 nodes, but DIMENSION says 3; the file is cut"),
-        ("EOF", "4 1 1\nEOF", "NODE_COORD_SECTION has 4 nodes, but DIMENSION says 3"),
+        (" 3 0 8.\n", "", "expected 3 nodes as DIMENSION says, found 2; the file is cut short"),
+        ("8.\nEOF\n", "", "expected 3 nodes as DIMENSION says, found 2; the file is cut short"),
+        ("EOF", "4 1 1\nEOF", "NODE_COORD_SECTION: expected 3 nodes as DIMENSION says, found 4"),
         ("1 0 0", "1 0", "small.tsp, line 7: expected a node number and two coordinates, found 2"),
         ("1 0 0", "1 0 zero", "small.tsp, line 7: coordinate 'zero' is not a number"),
         ("4E0", "nan", "small.tsp, line 8: coordinate 'nan' is not a finite number"),
@@ -221,7 +221,7 @@ def test_a_tour_keeps_its_mistakes_for_the_referee(tmp_path: Path) -> None:
         ("NAME: x\n", "TOUR_SECTION is missing"),
         (
             "DIMENSION: 4\nTOUR_SECTION\n1\n2\n",
-            "has 2 stops, but DIMENSION says 4; the file is cut",
+            "expected 4 stops as DIMENSION says, found 2; the file is cut",
         ),
         ("TOUR_SECTION\n1\n2.5\n", "line 3: '2.5' is not a node number"),
     ],

@@ -188,7 +188,7 @@ def _coordinates(path: Path, n: int, section: Entry, metric: str) -> FloatArray:
         if bad is None or bad == len(rows) - 1 < n:
             found = len(rows) if bad is None else len(rows) - 1
             raise InputError(
-                f"{path}: {section.keyword} has {found} nodes, but DIMENSION says {n}"
+                f"{path}: {section.keyword}: expected {n} nodes as DIMENSION says, found {found}"
                 + ("; the file is cut short" if found < n else "")
             )
         raise InputError(
@@ -244,8 +244,8 @@ def _weights(path: Path, n: int, said: dict[str, Entry]) -> FloatArray:
         expected -= n
     if len(tokens) != expected:
         raise InputError(
-            f"{path}: {WEIGHTS} has {len(tokens)} numbers, but {layout.value} of {n} nodes takes "
-            f"{expected}" + ("; the file is cut short" if len(tokens) < expected else "")
+            f"{path}: {WEIGHTS}: expected {expected} numbers for {layout.value} of {n} nodes, "
+            f"found {len(tokens)}" + ("; the file is cut short" if len(tokens) < expected else "")
         )
     values = table.numbers(tokens, "distance", where)
     if shape == "full":
@@ -267,8 +267,8 @@ def write(path: Path, instance: Instance) -> None:
     kinds = {metric: kind for kind, metric in METRIC_OF.items()}
     if instance.metric not in kinds:
         raise InputError(
-            f"{path}: TSPLIB has no metric {instance.metric!r}; write a .json or .csv file, "
-            f"or read the places with one of the metrics {', '.join(kinds)}"
+            f"{path}: TSPLIB has no metric {instance.metric!r}, only {', '.join(kinds)}; "
+            "write a .json or .csv file instead"
         )
     more: dict[str, Any] = {"coverage": rule_to_value(instance.rule), **wishes_to_value(instance)}
     name = " ".join(instance.name.split()) or path.stem
@@ -345,8 +345,8 @@ def read_tour(path: Path) -> tuple[Sequence[int], float | None]:
         expected = _dimension(path, entries["DIMENSION"])
         if len(places) < expected:
             raise InputError(
-                f"{path}: {TOUR} has {len(places)} stops, but DIMENSION says {expected}; "
-                "the file is cut short"
+                f"{path}: {TOUR}: expected {expected} stops as DIMENSION says, "
+                f"found {len(places)}; the file is cut short"
             )
     return places, length
 

@@ -95,6 +95,12 @@ def test_required_and_forbidden_are_sorted_and_unique() -> None:
     assert (square.required, square.forbidden) == ((1, 3), (2,))
 
 
+def test_sets_are_sorted_and_unique() -> None:
+    square = Instance.from_coordinates(SQUARE, sets=[(3, 1, 3), [], np.array([0]), [2.0]])
+    assert isinstance(square.rule, Sets)
+    assert [members.tolist() for members in square.rule.sets] == [[1, 3], [], [0], [2]]
+
+
 def test_a_matrix_instance_may_have_coordinates_to_be_drawn_by() -> None:
     drawn = Instance.from_matrix([[0, 7], [7, 0]], nearest=1, coordinates=[[0, 0], [1, 1]])
     assert drawn.length([0, 1]) == 14
@@ -153,6 +159,9 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
         r"^sets\[2\]: place 7 does not exist, there are 0 to 3$",
     ),
     ("sets of text", {"radius": None, "sets": [["x"]] * 4}, r"^sets\[0\]: expected"),
+    ("sets in sets", {"radius": None, "sets": [[[0]]] * 4}, r"^sets\[0\]: expected a list"),
+    ("sets of halves", {"radius": None, "sets": [[0], [0.5], [], []]}, r"^sets\[1\]: expected"),
+    ("sets not even arrays", {"radius": None, "sets": [np.array(1)] * 4}, r"^sets\[0\]: expected"),
     ("sets not lists", {"radius": None, "sets": [0, 1, 2, 3]}, r"^sets\[0\]: expected a list"),
     ("unknown depot", {"depot": 4}, r"^depot: place 4 does not exist, there are 0 to 3$"),
     ("depot not whole", {"depot": 0.5}, r"^depot: expected a list of place numbers$"),

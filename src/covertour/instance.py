@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -104,7 +105,7 @@ class Instance:
             raise InputError(f"coordinates: {len(coordinates)} of them for {n} places")
         if n == 0:
             raise InputError("an instance needs at least one place")
-        checked = {
+        checked: dict[str, Any] = {
             "coordinates": coordinates,
             "matrix": matrix,
             "rule": _checked_rule(self.rule, n),
@@ -279,9 +280,7 @@ def _checked_rule(rule: Rule, n: int) -> Rule:
         case Sets(sets):
             if len(sets) != n:
                 raise InputError(f"sets: {len(sets)} of them for {n} places")
-            return Sets(
-                tuple(_place_array(f"sets[{i}]", members, n) for i, members in enumerate(sets))
-            )
+            return Sets(_checked_sets(sets, n))
     raise InputError(f"coverage: expected Nearest, Radius or Sets, got {rule!r}")
 
 
@@ -297,6 +296,25 @@ def _one_or_each(field: str, values: Any, n: int) -> FloatArray:
         raise InputError(f"{field}: {flat[bad[0]]:g}{whose} is not a finite number >= 0")
     numbers.flags.writeable = False
     return numbers
+
+
+def _checked_sets(sets: Sequence[Any], n: int) -> tuple[IntArray, ...]:
+    """The members of each set, ascending and each once; all sets at a time, as they may be many."""
+    if all(isinstance(members, list | tuple | np.ndarray) for members in sets):
+        try:
+            count = np.array([len(members) for members in sets])
+            flat = np.array(list(chain.from_iterable(sets)), dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            flat = np.array([np.nan])
+        if flat.ndim == 1 and np.all((flat >= 0) & (flat < n) & (flat == np.floor(flat))):
+            owner = np.repeat(np.arange(n), count)
+            pairs = np.unique(owner * n + flat.astype(np.int64))
+            members = pairs % n
+            members.flags.writeable = False
+            ends = np.searchsorted(pairs, np.arange(1, n + 1) * n).tolist()
+            return tuple(members[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True))
+    # Something is wrong somewhere: go through them one by one to say where.
+    return tuple(_place_array(f"sets[{i}]", members, n) for i, members in enumerate(sets))
 
 
 def _place_array(field: str, values: Any, n: int) -> IntArray:

@@ -93,7 +93,7 @@ def write(
     The file appears whole or not at all.
     """
     file = Path(path)
-    check_output(file, outcome is not None)
+    _check_ending(file, outcome is not None)
     if file.suffix.lower() in PICTURE_ENDINGS:
         from covertour.formats.picture import write as draw
 
@@ -144,12 +144,15 @@ def check_output(path: str | os.PathLike[str], outcome: bool = True) -> None:
     """An error where :func:`write` could not write there: for callers with long work before it."""
     from covertour.formats.atomic import check_writable
 
-    file = Path(path)
+    _check_ending(Path(path), outcome)
+    check_writable(Path(path))
+
+
+def _check_ending(file: Path, outcome: bool) -> None:
     if outcome:
         _ending(file, OUTCOME_ENDINGS, "write a tour to")
     else:
         _ending(file, INSTANCE_ENDINGS + PICTURE_ENDINGS, "write an instance to")
-    check_writable(file)
 
 
 def _ending(file: Path, known: tuple[str, ...], purpose: str) -> str:

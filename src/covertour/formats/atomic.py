@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 
 from covertour.errors import InputError
@@ -24,36 +25,35 @@ def write_bytes(path: Path, data: bytes) -> None:
 
     Where that cannot be done nothing is left behind.
     """
-    target = Path(os.path.realpath(path))  # a link stays a link, and what it points to is replaced
-    temporary = target.parent / f".{secrets.token_hex(8)}.tmp"
-    try:
-        if target.is_dir():
-            raise InputError(f"{path}: is a directory, expected a file name")
-        try:
-            with open(temporary, "xb") as file:
-                file.write(data)
-            os.replace(temporary, target)
-        finally:
-            if temporary.exists():
-                temporary.unlink()
-    except OSError as error:
-        raise InputError(_why_not(path, target.parent, error)) from None
+    _through_temporary(path, data)
 
 
 def check_writable(path: Path) -> None:
     """An error where the file could not be written, told before any work is done."""
-    target = Path(os.path.realpath(path))
+    _through_temporary(path, None)
+
+
+def _through_temporary(path: Path, data: bytes | None) -> None:
+    """Write a temporary file beside the target and give it the target's name; None only tries."""
+    target = Path(os.path.realpath(path))  # a link stays a link, and what it points to is replaced
+    temporary = target.parent / f".{secrets.token_hex(8)}.tmp"
     if target.is_dir():
         raise InputError(f"{path}: is a directory, expected a file name")
-    if not target.parent.is_dir():
-        raise InputError(f"{path}: the directory {path.parent} does not exist")
-    if not os.access(target.parent, os.W_OK | os.X_OK):
-        raise InputError(f"{path}: the directory {path.parent} is not writable")
+    try:
+        with open(temporary, "xb") as file:
+            file.write(data or b"")
+        if data is not None:
+            os.replace(temporary, target)
+    except OSError as error:
+        raise InputError(_why_not(path, target.parent, error)) from None
+    finally:
+        with suppress(OSError):
+            temporary.unlink()
 
 
 def _why_not(path: Path, directory: Path, error: OSError) -> str:
-    if isinstance(error, FileNotFoundError | NotADirectoryError) and not directory.is_dir():
+    if not directory.is_dir():
         return f"{path}: the directory {path.parent} does not exist"
-    if isinstance(error, PermissionError):
+    if isinstance(error, PermissionError | FileNotFoundError):
         return f"{path}: the directory {path.parent} is not writable"
     return f"{path}: cannot be written: {error.strerror or error}"

@@ -199,10 +199,13 @@ def _nearest(metric: str, coordinates: FloatArray, k: int | IntArray) -> Pairs:
     tree = cKDTree(points)
     alone = np.flatnonzero(rank == 0).astype(np.int32)
     owners, values = [alone], [alone]
-    tied = [np.flatnonzero((rank > 0) & (here > rank))]
-    reaches = [metrics.to_chord(metric, limit(metric, np.zeros(len(tied[0]))))]
+    # Whole spots, and all places there are, need no ranking of neighbours.
+    simple = (here > rank) | (rank == n - 1)
+    tied = [np.flatnonzero((rank > 0) & simple)]
+    spot = float(metrics.to_chord(metric, limit(metric, np.zeros(()))))
+    reaches = [np.where(rank[tied[0]] == n - 1, np.inf, spot)]
     # Near places follow each other in the tree's own order, which keeps the look-ups in the cache.
-    places = tree.indices[((rank > 0) & (here <= rank))[tree.indices]]
+    places = tree.indices[((rank > 0) & ~simple)[tree.indices]]
     if np.ndim(k):
         places = places[np.argsort(rank[places], kind="stable")]
     while len(places):

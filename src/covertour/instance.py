@@ -121,8 +121,8 @@ class Instance:
         for field, value in checked.items():
             object.__setattr__(self, field, value)
         banned = set(self.forbidden)
-        if self.depot in banned:
-            raise InputError(f"depot: place {self.label(self.depot)} is forbidden too")  # type: ignore[arg-type]
+        if self.depot is not None and self.depot in banned:
+            raise InputError(f"depot: place {self.label(self.depot)} is forbidden too")
         for place in self.required:
             if place in banned:
                 raise InputError(f"required: place {self.label(place)} is forbidden too")

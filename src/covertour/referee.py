@@ -182,6 +182,9 @@ def _covered_by(instance: Instance, stops: IntArray) -> Iterator[IntArray]:
                 yield place[far <= radius[stop] * SAME + _slack(instance, rounded=True)]
         case Nearest(k):
             wanted = np.broadcast_to(np.minimum(k, instance.n - 1), instance.n)
+            if np.any(wanted[stops] == instance.n - 1):
+                yield np.arange(instance.n)
+                return
             stops = stops[wanted[stops] > 0]
             yield from _nearest(instance, stops, wanted[stops])
 
@@ -228,8 +231,10 @@ def _first_reach(instance: Instance, stops: IntArray, wanted: IntArray) -> float
     needed = []
     for index in np.linspace(0, len(stops) - 1, SAMPLE).astype(np.int64):
         square = _square(points, points[stops[index]])
-        needed.append(np.partition(square, wanted[index])[wanted[index]])
-    return max(float(np.sqrt(min(needed))), float(np.ptp(points, axis=0).max()) * 1e-6, 1e-12)
+        needed.append(float(np.partition(square, wanted[index])[wanted[index]]))
+    apart = [square for square in needed if square > 0]
+    extent = float(np.ptp(points, axis=0).max())
+    return float(np.sqrt(min(apart))) if apart else max(extent * 1e-6, 1e-12)
 
 
 def _square(points: FloatArray, others: FloatArray) -> FloatArray:
@@ -288,7 +293,8 @@ def _pairs_in_reach(
     points = _embedding(instance)
     origin = points.min(axis=0)
     extent = np.ptp(points, axis=0).max()
-    smallest = max(float(extent) * 1e-6, 1e-300)  # keeps the cell numbers within int64
+    # At most so many cells across that their numbers fit into int64.
+    smallest = max(float(extent) * (1e-9 if points.shape[1] == 2 else 1e-6), 1e-300)
     like = np.ceil(np.log2(np.maximum(reach, smallest)))
     for size in np.unique(like):
         group = np.flatnonzero(like == size)

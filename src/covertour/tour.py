@@ -37,7 +37,7 @@ def make_tour(instance: Instance, places: npt.ArrayLike) -> Tour:
         raise InputError("tour: expected a list of at least one place")
     if stops.min() < 0 or stops.max() >= instance.n:
         raise InputError(f"tour: expected places 0 to {instance.n - 1}")
-    at_depot = np.flatnonzero(stops == instance.depot) if instance.depot is not None else []
+    at_depot = np.flatnonzero(stops == (-1 if instance.depot is None else instance.depot))
     first = int(at_depot[0]) if len(at_depot) else int(np.argmin(stops))
     stops = np.roll(stops, -first)
     if instance.symmetric and len(stops) > 2 and stops[1] > stops[-1]:

@@ -174,6 +174,7 @@ def _search(
     """Solve, telling whoever watches the terminal how it goes."""
     from covertour.solve import solve as find_tour
 
+    _ = instance.coverage  # where nobody covers some place, say so before anything is compiled
     _compile(quiet)
     shown = show.on_terminal() and not quiet
     with show.live_line(instance, stop, shown) as on_progress:

@@ -101,6 +101,7 @@ BAD_OPTIONS = {
     "radius-nan": ("solve villages.csv --radius nan", ["--radius", "nan"]),
     "no-rule": ("solve villages.csv", ["villages.csv", "nearest", "radius"]),
     "unknown-metric": ("solve villages.csv --nearest 1 --metric haversin", ["did you mean haver"]),
+    "unknown-method-like-none": ("solve villages.csv -k 1 --method qqq", ["expected one of lns"]),
     "unknown-method": ("solve villages.csv --nearest 1 --method lnss", ["did you mean lns"]),
     "unknown-depot": ("solve villages.csv --nearest 1 --depot Brea", ["--depot", "mean Bree"]),
     "depot-out-of-range": ("solve villages.csv --nearest 1 --depot 5", ["--depot", "0 to 4"]),

@@ -159,8 +159,7 @@ def load_instance(
     if nearest is not None and radius is not None:
         raise InputError("--nearest and --radius: give one of them, not both")
     if metric is not None and metric not in METRICS:
-        known = ", ".join(METRICS)
-        raise InputError(f"--metric: {metric!r} is unknown{_meant(metric, METRICS)}: {known}")
+        raise InputError(f"--metric: {metric!r} is unknown{_meant(metric, METRICS, METRICS)}")
     instance = formats.read(file, nearest=nearest, radius=radius, metric=metric)
     changes: dict[str, Any] = {}
     if depot is not None:
@@ -198,18 +197,18 @@ def _place(instance: Instance, option: str, text: str) -> int:
     )
 
 
-def _meant(text: str, known: Sequence[str]) -> str:
+def _meant(text: str, known: Sequence[str], all_of_them: Sequence[str] = ()) -> str:
+    """The end of a message: what sounds like the text, or else all there is."""
     close = difflib.get_close_matches(text, known)
-    return f"; did you mean {' or '.join(close)}?" if close else ""
+    if close:
+        return f"; did you mean {' or '.join(close)}?"
+    return f"; expected one of {', '.join(all_of_them)}" if all_of_them else ""
 
 
 def check_method(method: str, known: Sequence[str]) -> None:
     """Refuse a method that does not exist, with those that sound like it."""
     if method not in known:
-        raise InputError(
-            f"--method: {method!r} is unknown{_meant(method, known)}, "
-            f"expected one of {', '.join(known)}"
-        )
+        raise InputError(f"--method: {method!r} is unknown{_meant(method, known, known)}")
 
 
 def check_outputs(outputs: Sequence[str], inputs: Sequence[str | None], outcome: bool) -> None:

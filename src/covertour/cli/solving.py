@@ -247,13 +247,12 @@ def demo(
     show.say("")
     show.summary(instance, result)
     show.say("")
-    show.say(f"Every place is within {DEMO_RADIUS} km of a stop. Written:")
-    for path, what in zip(
-        paths,
-        ("the map, opens in a browser", "the picture", "the itinerary", "for QGIS", "for a GPS"),
-        strict=True,
-    ):
-        show.say(f"  {path}  ({what})")
+    uses = ("a map for the browser", "a picture", "the itinerary", "for QGIS", "for a GPS")
+    show.facts(
+        [(str(path), use) for path, use in zip(paths, uses, strict=True)],
+        title=f"Every place is within {DEMO_RADIUS} km of a stop. Written:",
+    )
+    show.say("")
     show.say("Now your own places: covertour solve places.csv --radius 20 --output map.html")
 
 

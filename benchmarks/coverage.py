@@ -43,8 +43,11 @@ def line(n: int) -> np.ndarray:
 
 
 def skewed(n: int, largest: float) -> np.ndarray:
-    """Radii between 0 and ``largest``, most of them small."""
-    return largest * np.random.default_rng(2).random(n) ** 24
+    """Radii between 0 and ``largest``: small ones, but for a hundred places anywhere in between."""
+    rng = np.random.default_rng(2)
+    radii = 0.002 * rng.random(n)
+    radii[rng.integers(n, size=100)] = largest * rng.random(100)
+    return radii
 
 
 def case(points: np.ndarray, **rule: object) -> Instance:

@@ -28,16 +28,16 @@ DOMAIN = {
     "version",
 }
 SOLVERS = {"exact", "neural", "search"}
-PUBLIC = DOMAIN | {"covertour", "data", "formats", "plot", "solve"}
+PUBLIC = DOMAIN | {"covertour", "data", "formats", "plot", "methods"}
 
 MAY_IMPORT = {
     **dict.fromkeys(DOMAIN, DOMAIN),
     **{solver: DOMAIN | {solver} for solver in SOLVERS},
-    "covertour": DOMAIN | {"formats", "solve"},
+    "covertour": DOMAIN | {"formats", "methods"},
     "data": {"data"},
     "plot": DOMAIN | {"plot"},
     "formats": DOMAIN | {"formats", "plot"},
-    "solve": DOMAIN | SOLVERS | {"solve"},
+    "methods": DOMAIN | SOLVERS | {"methods"},
     "bench": PUBLIC | {"bench"},
     "cli": PUBLIC | {"bench", "cli"},
 }
@@ -108,13 +108,13 @@ import covertour.search.lns
 def later():
     from covertour import exact
     from ..neural import model
-    import_module("covertour.solve")
+    import_module("covertour.methods")
 """
     assert names_imported(ast.parse(source), ["covertour", "plot"]) == {
         "covertour.search.lns",
         "covertour.exact",
         "covertour.neural.model",
-        "covertour.solve",
+        "covertour.methods",
     }
 
 

@@ -23,13 +23,13 @@ from covertour.version import __version__
 
 if TYPE_CHECKING:
     from covertour.formats import read, read_tour, write
-    from covertour.solve import METHODS, solve
+    from covertour.methods import METHODS, solve
 
 _LAZY = {
-    "METHODS": "covertour.solve",
+    "METHODS": "covertour.methods",
     "read": "covertour.formats",
     "read_tour": "covertour.formats",
-    "solve": "covertour.solve",
+    "solve": "covertour.methods",
     "write": "covertour.formats",
 }
 """Public names whose modules are imported on first use, so that ``import covertour`` is quick."""

@@ -1,4 +1,4 @@
-"""Result: what a solve found, what is proven about it, and how it came about."""
+"""Result: what a solve found, what is proven about it, and how it came about; Progress on the way."""
 
 from __future__ import annotations
 
@@ -8,6 +8,21 @@ from typing import Any
 
 from covertour.tour import Tour
 from covertour.version import __version__
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A glimpse of a running solve.
+
+    ``length`` of the best tour so far, ``bound`` that is proven (None: none), ``since_improvement``
+    in seconds.
+    """
+
+    seconds: float
+    iterations: int
+    length: float
+    bound: float | None
+    since_improvement: float
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ from covertour.stop import Stop
 from covertour.tour import Tour, service
 
 if TYPE_CHECKING:
-    from covertour.solve import Progress
+    from covertour.methods import Progress
 
 LONGEST_ITINERARY = 50
 """A tour of more stops is not listed on the terminal unless asked for."""

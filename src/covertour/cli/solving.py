@@ -122,7 +122,7 @@ def solve(
     start_tour = formats.read_tour(start, instance) if start is not None else None
 
     # What is wrong with the files has been told by now, before the search is even loaded.
-    from covertour.solve import METHODS, default_stop
+    from covertour.methods import METHODS, default_stop
 
     options.check_method(method, list(METHODS))
     stop = _stop(seconds, iterations, target, no_improvement)
@@ -172,7 +172,7 @@ def _search(
     quiet: bool = False,
 ) -> Result:
     """Solve, telling whoever watches the terminal how it goes."""
-    from covertour.solve import solve as find_tour
+    from covertour.methods import solve as find_tour
 
     _ = instance.coverage  # where nobody covers some place, say so before anything is compiled
     _compile(quiet)
@@ -191,7 +191,7 @@ def _search(
 
 def _compile(quiet: bool) -> bool:
     """Compile the search if that has not happened yet, and say so; whether it had to."""
-    from covertour.solve import compiled, warmup
+    from covertour.methods import compiled, warmup
 
     if compiled():
         return False
@@ -205,7 +205,7 @@ def methods() -> None:
     """List the methods of solving."""
     from rich.table import Table
 
-    from covertour.solve import METHODS
+    from covertour.methods import METHODS
 
     table = Table(box=None, padding=(0, 3, 0, 0), header_style="bold", pad_edge=False)
     table.add_column("method", no_wrap=True)
@@ -237,7 +237,7 @@ def demo(
     options.check_outputs([str(path) for path in paths], [], outcome=True)
     instance = formats.read(demo_path(), radius=DEMO_RADIUS)
 
-    from covertour.solve import default_stop
+    from covertour.methods import default_stop
 
     stop = default_stop(instance) if seconds is None else MaxSeconds(seconds)
     result = _search(instance, "lns", stop)

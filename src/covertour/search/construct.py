@@ -1,0 +1,220 @@
+"""construct: a first covering tour, greedily by cost per newly covered place, in near-linear time.
+
+Uncovered places are taken along a space-filling curve, so that the next one always lies near stops
+that are there already; each time the coverer with the least insertion cost per newly covered place
+goes to its cheapest position nearby.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from covertour.instance import Instance
+from covertour.metric import IntArray, radians
+from covertour.search.improve import improve
+from covertour.search.kernel import entry, inner
+from covertour.search.state import (
+    FIXED,
+    NOWHERE,
+    SPARE,
+    STOPS,
+    clear_spare,
+    distance,
+    draw_below,
+    draw_unit,
+    insert,
+    insertion_cost,
+    is_directed,
+    load_tour,
+    remove,
+    saving,
+    touch,
+    touch_neighbours,
+)
+
+MOST_COVERERS = 24
+"""Of the coverers of a place at most this many, drawn at random, are compared."""
+
+
+@inner
+def gain_of(s, place):
+    """How many uncovered places a place would cover."""
+    gain = 0
+    for k in range(s.at[place].covers_from, s.at[place].covers_to):
+        if s.at[s.who[k]].count == 0:
+            gain += 1
+    return gain
+
+
+@inner
+def cheapest_position(s, place):
+    """The stop nearby behind which inserting a place costs least, and that cost.
+
+    (-1, inf) where no stop is nearby.
+    """
+    best = np.inf
+    best_after = NOWHERE
+    if s.blocks.shape[0] == 1:  # the whole tour is near: go round it once
+        size = s.tour[0].size
+        if size > 0:
+            stop = s.lists[STOPS, 0]
+            there = distance(s, stop, place)
+            for _ in range(size):
+                follower = s.at[stop].next
+                back = distance(s, place, follower)
+                cost = there + back - s.at[stop].leg
+                if cost < best:
+                    best = cost
+                    best_after = stop
+                stop = follower
+                there = distance(s, stop, place) if is_directed(s) else back
+        return best_after, best
+    block = s.at[place].block
+    for w in range(1, s.blocks.shape[1]):
+        stop = s.blocks[s.blocks[block, w], 0]
+        while stop >= 0:
+            far = distance(s, stop, place)
+            cost = far + distance(s, place, s.at[stop].next) - s.at[stop].leg
+            if cost < best:
+                best = cost
+                best_after = stop
+            before = s.at[stop].prev
+            cost = far + distance(s, before, place) - s.at[before].leg
+            if cost < best:
+                best = cost
+                best_after = before
+            stop = s.at[stop].in_next
+    return best_after, best
+
+
+@inner
+def cover_place(s, place, noise, fallback):
+    """Insert the coverer of an uncovered place with the least cost per newly covered place.
+
+    The scores are blurred by random factors in 1 ± ``noise``. Where no stop is nearby the coverer
+    goes behind ``fallback`` (-1: an empty tour). Returns the new stop.
+    """
+    start = s.at[place].covered_from
+    many = s.at[place].covered_to - start
+    best = np.inf
+    best_stop = NOWHERE
+    best_after = NOWHERE
+    tries = min(many, MOST_COVERERS)
+    for t in range(tries):
+        at = t if many <= MOST_COVERERS else draw_below(s, many)
+        coverer = np.int64(s.who[start + at])
+        after, cost = cheapest_position(s, coverer)
+        if after < 0:
+            after = fallback
+            cost = 0.0
+            if fallback >= 0:
+                cost = insertion_cost(s, coverer, fallback)
+        score = cost / gain_of(s, coverer)
+        score *= 1.0 + noise * (2.0 * draw_unit(s) - 1.0)
+        if score < best:
+            best = score
+            best_stop = coverer
+            best_after = after
+    insert(s, best_stop, best_after)
+    touch(s, best_stop)
+    touch_neighbours(s, best_stop)
+    return best_stop
+
+
+@inner
+def is_redundant(s, stop):
+    """Whether a place is a stop that no rule and no other place needs."""
+    return (
+        s.at[stop].stop_at >= 0
+        and s.at[stop].unique == 0
+        and s.at[stop].role != FIXED
+        and s.tour[0].size > 1
+    )
+
+
+@inner
+def drop_spare(s):
+    """Drop stops that nothing needs, the one that saves most first; never lengthens the tour."""
+    while True:
+        best = 0.0
+        best_stop = NOWHERE
+        kept = 0
+        for at in range(s.tour[0].spare):
+            stop = s.lists[SPARE, at]
+            if not is_redundant(s, stop):
+                s.at[stop].spared = 0
+                continue
+            s.lists[SPARE, kept] = stop
+            kept += 1
+            saved = saving(s, stop)
+            if saved > best or (saved == best and best_stop < 0):
+                best = saved
+                best_stop = stop
+        s.tour[0].spare = kept
+        if best_stop < 0:
+            return
+        touch_neighbours(s, best_stop)
+        remove(s, best_stop)
+
+
+@entry
+def construct(s, start, must_visit, order):
+    """Complete a tour so that it covers everything, and improve it.
+
+    ``start``: int64[m], distinct allowed places in tour order, may be empty; ``must_visit``:
+    int64[k]; ``order``: int64[n], in which order uncovered places are served.
+    """
+    load_tour(s, start, len(start))
+    last = s.lists[STOPS, 0] if len(start) else NOWHERE
+    for place in must_visit:
+        if s.at[place].stop_at < 0:
+            after, _ = cheapest_position(s, place)
+            insert(s, place, after if after >= 0 else last)
+            s.tour[0].log = 0
+            last = place
+    for place in order:
+        if s.at[place].count == 0:
+            last = cover_place(s, place, 0.0, last)
+            s.tour[0].log = 0
+    for index in range(s.tour[0].size):
+        touch(s, s.lists[STOPS, index])
+    for index in range(s.tour[0].spare):
+        stop = s.lists[SPARE, index]
+        if is_redundant(s, stop) and saving(s, stop) >= 0.0:
+            remove(s, stop)
+            s.tour[0].log = 0
+    clear_spare(s)
+    improve(s, False)
+
+
+def serving_order(instance: Instance, seed: int) -> IntArray:
+    """The places along a Hilbert curve, or in random order where there is no map."""
+    if instance.coordinates is None or instance.matrix is not None:
+        rng = np.random.default_rng(seed)
+        return rng.permutation(instance.n).astype(np.int64)
+    if instance.metric in ("geo", "haversine"):
+        latitude, longitude = radians(instance.metric, instance.coordinates)
+        flat = np.stack([longitude, latitude], axis=1)
+    else:
+        flat = instance.coordinates
+    low = flat.min(axis=0)
+    span = max(float(np.ptp(flat, axis=0).max()), 1e-300)
+    cell = ((flat - low) / span * 65535.0).astype(np.int64)
+    return np.argsort(_hilbert(cell[:, 0], cell[:, 1]), kind="stable").astype(np.int64)
+
+
+def _hilbert(x: IntArray, y: IntArray) -> IntArray:
+    """Distance along the Hilbert curve of order 16 for cells x, y in 0..65535."""
+    x, y = x.copy(), y.copy()
+    along = np.zeros_like(x)
+    side = 1 << 15
+    while side:
+        right = (x & side) > 0
+        up = (y & side) > 0
+        along += side * side * ((3 * right) ^ up)
+        flip = ~up & right
+        x[flip], y[flip] = 65535 - x[flip], 65535 - y[flip]
+        swap = ~up
+        x[swap], y[swap] = y[swap], x[swap]
+        side >>= 1
+    return along

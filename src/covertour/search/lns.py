@@ -1,0 +1,333 @@
+"""lns: the large-neighbourhood search, covertour's default engine.
+
+An iteration removes a few stops, consecutive or clustered, covers what became uncovered again,
+drops what became redundant, improves the surroundings with 2-opt, Or-opt and exchanges of single
+stops, and keeps the result by simulated annealing; otherwise it is undone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from covertour.instance import Instance
+from covertour.metric import IntArray
+from covertour.search.construct import construct, cover_place, drop_spare, serving_order
+from covertour.search.improve import LOG_RESERVE, improve
+from covertour.search.kernel import entry, inner
+from covertour.search.state import (
+    FIXED,
+    LOG_SIZE,
+    NOWHERE,
+    QUEUE,
+    STOPS,
+    UNCOVERED,
+    State,
+    clear_spare,
+    copy_tour,
+    distance,
+    draw_below,
+    draw_unit,
+    insert,
+    load_tour,
+    make_state,
+    remove,
+    saving,
+    touch,
+    touch_neighbours,
+    undo,
+)
+from covertour.search.watch import Watch
+
+HOT = 0.1
+"""Temperature at the start of a cycle, in mean legs of the first tour."""
+
+FIRST_CYCLE = 25
+"""Iterations of the first annealing cycle for each stop of the tour; each next cycle is longer."""
+
+GROWTH = 2
+"""How much longer than the one before."""
+
+LAST_CYCLE = 4
+"""A cycle takes all iterations that are left if those are fewer than this many times its own."""
+
+MOST_REMOVED = np.int64(6)
+"""An iteration removes up to this many stops."""
+
+NOISE = 0.3
+"""How much the scores of coverers are blurred."""
+
+HOPELESS = 1.0
+"""A repaired tour that is longer than acceptable by this many mean legs is not improved further."""
+
+
+@inner
+def destroy(s, most):
+    """Remove a few stops around a random one: consecutive on the tour, or the nearest to it."""
+    first = s.lists[STOPS, draw_below(s, s.tour[0].size)]
+    wanted = min(1 + draw_below(s, most), s.tour[0].size)
+    clustered = draw_unit(s) < 0.5
+    stop = first
+    block = s.at[first].block
+    for _ in range(wanted):
+        if clustered:
+            # The nearest stop that is left, by going over those nearby.
+            best = np.inf
+            stop = NOWHERE
+            for w in range(1, s.blocks.shape[1]):
+                near = s.blocks[s.blocks[block, w], 0]
+                while near >= 0:
+                    if s.at[near].role != FIXED:
+                        far = distance(s, first, near)
+                        if far < best:
+                            best = far
+                            stop = near
+                    near = s.at[near].in_next
+            if stop < 0:
+                return
+        follower = s.at[stop].next
+        if s.at[stop].role != FIXED:
+            touch_neighbours(s, stop)
+            remove(s, stop)
+        stop = follower
+
+
+@inner
+def exchange(s, stop):
+    """Replace a stop by a place off the tour that covers all that only it covers, if shorter."""
+    if s.at[stop].role == FIXED or s.tour[0].size < 2:
+        return False
+    needed = s.at[stop].unique
+    witness = NOWHERE
+    for k in range(s.at[stop].covers_from, s.at[stop].covers_to):
+        place = np.int64(s.who[k])
+        if s.at[place].count == 1:
+            witness = place
+            break
+    if witness < 0:
+        return False
+    before = s.at[stop].prev
+    after = s.at[stop].next
+    saved = saving(s, stop)
+    direct = distance(s, before, after)
+    best = saved * (1.0 - 1e-9)
+    best_stop = NOWHERE
+    for k in range(s.at[witness].covered_from, s.at[witness].covered_to):
+        other = np.int64(s.who[k])
+        if s.at[other].stop_at >= 0:
+            continue
+        cost = distance(s, before, other) + distance(s, other, after) - direct
+        if cost >= best:
+            continue
+        covered = 0
+        for c in range(s.at[other].covers_from, s.at[other].covers_to):
+            place = s.who[c]
+            if s.at[place].count == 1 and s.at[place].owner == stop:
+                covered += 1
+        if covered == needed:
+            best = cost
+            best_stop = other
+    if best_stop < 0:
+        return False
+    remove(s, stop)
+    insert(s, best_stop, before)
+    touch(s, best_stop)
+    touch_neighbours(s, best_stop)
+    return True
+
+
+ANNEAL = np.dtype(
+    [
+        ("iterations", "i8"),  # made so far
+        ("position", "i8"),  # where in the cycle, of how many iterations
+        ("span", "i8"),
+        ("hot", "f8"),  # temperature at the start of a cycle
+        ("target", "f8"),  # stop at a tour of this length
+        ("idle_limit", "i8"),  # stop after so many iterations without improvement
+        ("improved", "i8"),  # iteration of the last improvement
+        ("best", "f8"),  # length of the best tour and how many stops it has
+        ("best_size", "i8"),
+        ("look_every", "i8"),  # iterations between two looks whether the tour is the best so far
+    ]
+)
+
+
+@inner
+def _keep_best(s, anneal, best):
+    """Copy the tour to ``best`` if it is shorter."""
+    if s.tour[0].length < anneal[0].best * (1.0 - 1e-12):
+        anneal[0].best = s.tour[0].length
+        anneal[0].best_size = copy_tour(s, best)
+        anneal[0].improved = anneal[0].iterations
+
+
+@inner
+def _attempt(s, touched, temperature):
+    """One iteration."""
+    saved = s.tour[0].length
+    s.tour[0].log = 0
+    destroy(s, MOST_REMOVED)
+    last = s.lists[STOPS, 0] if s.tour[0].size > 0 else NOWHERE
+    while s.tour[0].uncovered > 0:
+        place = s.lists[UNCOVERED, draw_below(s, s.tour[0].uncovered)]
+        last = cover_place(s, place, NOISE, last)
+    drop_spare(s)
+    # Metropolis: accept a longer tour with probability exp(-difference / temperature).
+    limit = saved - temperature * np.log(draw_unit(s) + 1e-300)
+    if s.tour[0].length < limit + HOPELESS * saved / s.tour[0].size:
+        many = s.tour[0].queue
+        for index in range(many):
+            touched[index] = s.lists[QUEUE, index]
+        improve(s, True)
+        for index in range(many):
+            stop = touched[index]
+            if (
+                s.at[stop].stop_at >= 0
+                and s.tour[0].log < LOG_SIZE - LOG_RESERVE
+                and exchange(s, stop)
+            ):
+                drop_spare(s)
+        improve(s, True)
+        if s.tour[0].length <= limit:
+            clear_spare(s)
+            return
+    undo(s, saved)
+
+
+@entry
+def anneal_for(s, anneal, touched, best, iterations):
+    """Make some iterations; returns early at the end of a cycle, at the target or when idle.
+
+    s: State with a covering tour; anneal: ANNEAL[1]; touched: int64[n], room for the queue;
+    best: int64[n], receives the best tour.
+    """
+    a = anneal[0]
+    if a.best_size == 0:
+        _keep_best(s, anneal, best)
+    for _ in range(iterations):
+        if a.position >= a.span or a.best <= a.target or a.iterations - a.improved >= a.idle_limit:
+            break
+        temperature = a.hot * (1.0 - a.position / a.span)
+        a.position += 1
+        a.iterations += 1
+        _attempt(s, touched, temperature)
+        if a.iterations % a.look_every == 0 or a.position == a.span:
+            _keep_best(s, anneal, best)
+
+
+@entry
+def restart(s, anneal, best):
+    """Go back to the best tour."""
+    load_tour(s, best, anneal[0].best_size)
+
+
+class Worker(NamedTuple):
+    """One annealing search: its state, ANNEAL[1], room for the queue, and the best tour."""
+
+    state: State
+    anneal: Any
+    touched: IntArray
+    best: IntArray
+
+    @property
+    def tour(self) -> IntArray:
+        """The stops of the best tour in order."""
+        return self.best[: self.anneal["best_size"][0]]
+
+    @property
+    def length(self) -> float:
+        """The length of the best tour."""
+        return float(self.anneal["best"][0])
+
+
+def lns(
+    instance: Instance, watch: Watch, seed: int, start: Sequence[int] | IntArray, workers: int
+) -> IntArray:
+    """Search until the watch says stop; the stops of the best tour in order.
+
+    ``start``: a tour to begin with, completed where it does not cover everything; may be empty.
+    Several workers search on threads of their own and go on from the best of them after each cycle.
+    """
+    team = [_hire(instance, watch, seed + 1_000_003 * index, start) for index in range(workers)]
+    best = _best(team)
+    watch.improved(best.length, best.tour.copy())
+    span = FIRST_CYCLE * len(best.tour)
+    try:
+        with ThreadPoolExecutor(workers) as threads:
+            while not watch.over:
+                _cycle(team, watch, threads, span)
+                span *= GROWTH
+                best = _best(team)
+                for worker in team:
+                    worker.best[:] = best.best
+                    worker.anneal["best"] = best.length
+                    worker.anneal["best_size"] = len(best.tour)
+                    restart(worker.state, worker.anneal, worker.best)
+    except KeyboardInterrupt:
+        pass  # whoever is in a hurry gets the best tour so far
+    return _best(team).tour
+
+
+def _hire(instance: Instance, watch: Watch, seed: int, start: Sequence[int] | IntArray) -> Worker:
+    """A worker with a first covering tour."""
+    s = make_state(instance, seed)
+    begin = np.array(start, dtype=np.int64)
+    construct(s, begin, instance.must_visit, serving_order(instance, seed))
+    size, length = int(s.tour["size"][0]), float(s.tour["length"][0])
+    anneal = np.zeros(1, dtype=ANNEAL)
+    anneal["hot"] = HOT * length / size
+    anneal["target"] = max(watch.stop.length, 0.0)
+    anneal["idle_limit"] = watch.stop.idle_iterations
+    anneal["best"] = np.inf
+    anneal["look_every"] = max(1, size // 64)
+    worker = Worker(s, anneal, np.empty(instance.n, np.int64), np.empty(instance.n, np.int64))
+    anneal_for(*worker, 0)
+    return worker
+
+
+def _cycle(team: list[Worker], watch: Watch, threads: ThreadPoolExecutor, planned: int) -> None:
+    """Anneal every worker once from hot to cold, in the planned number of iterations.
+
+    A cycle after which little would be left takes all that is left: to the iteration where those
+    are limited, else as far as the speed so far tells.
+    """
+    position = 0
+    for worker in team:
+        worker.anneal["position"] = 0
+    while not watch.over:
+        span = planned
+        if watch.counted:
+            left = watch.iterations_left // len(team)
+        else:
+            left = watch.expected(watch.seconds_left) // len(team)
+        if position + left < LAST_CYCLE * planned and (watch.counted or watch.iterations > 0):
+            span = position + left
+        if position >= span:
+            return
+        for worker in team:
+            worker.anneal["span"] = span
+        stretch = max(1, min(watch.stretch() // len(team), span - position))
+        begin = perf_counter()
+        if len(team) == 1:
+            _anneal(team[0], stretch)
+        else:
+            list(threads.map(_anneal, team, [stretch] * len(team)))
+        made = sum(int(worker.anneal["iterations"][0]) for worker in team) - watch.iterations
+        watch.ran(made, perf_counter() - begin)
+        position += stretch
+        best = _best(team)
+        if best.length < watch.best:
+            watch.improved(best.length, best.tour.copy())
+        watch.report()
+
+
+def _anneal(worker: Worker, iterations: int) -> None:
+    anneal_for(*worker, iterations)
+
+
+def _best(team: list[Worker]) -> Worker:
+    return min(team, key=lambda worker: worker.length)

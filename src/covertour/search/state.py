@@ -1,0 +1,618 @@
+"""State: an instance and a tour in the making, as a few arrays that the kernels share.
+
+The tour is a ring of links with order labels: a stop is inserted or removed in constant time, a
+path is reversed in time proportional to its length, and labels tell about how long a path is.
+Every change is written to a log, so that an attempt that failed is taken back step by step instead
+of copying the tour. Whatever belongs to one place lies side by side in memory.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.extending import overload
+
+from covertour import metric as metrics
+from covertour.instance import Instance
+from covertour.metric import FloatArray, IntArray
+from covertour.search.kernel import inner
+
+TABLE_UP_TO = 1_000
+"""Up to this many places distances come from a dense table, above from coordinates on the fly."""
+
+ONE_BLOCK_UP_TO = 30
+"""Tours expected to have at most this many stops are looked through whole."""
+
+NEAR_BLOCKS = 9
+"""How many blocks around a place are looked at."""
+
+STOPS_A_BLOCK = 2.5
+"""How many stops a block is meant to hold."""
+
+COVERED_A_STOP = 0.6
+"""A stop of a good tour serves about this share of the places that it covers, alone."""
+
+NOWHERE = np.int64(-1)
+"""No place. Constants that kernels pass on are numpy's, or numba compiles for each value anew."""
+
+FREE, FIXED, FORBIDDEN = range(3)
+"""Roles of a place: may be a stop, must be one, must not."""
+
+STOPS, UNCOVERED, QUEUE, SPARE = range(4)
+"""Rows of ``State.lists``: the stops in no order; the places nobody covers; stops whose
+surroundings changed; stops that lost their last unique place and may be redundant."""
+
+INSERTED, REMOVED, MOVED, REVERSED = (np.int64(kind) for kind in range(4))
+"""Kinds of log entries."""
+
+LOG_SIZE = 1 << 14
+
+STEP = 1 << 36
+"""Distance between the order labels of neighbours on a freshly labelled tour."""
+
+HIGHEST = 1 << 62
+
+PLACE = np.dtype(
+    [
+        ("next", "i8"),  # the ring
+        ("prev", "i8"),
+        ("label", "i8"),  # ascending along the ring but for one drop
+        ("leg", "f8"),  # distance to the next stop
+        ("stop_at", "i8"),  # index in the list of stops, -1 off the tour
+        ("count", "i4"),  # how many stops cover the place
+        ("owner", "i8"),  # exclusive or of their numbers: the coverer itself where count is 1
+        ("unique", "i4"),  # of a stop: how many places only it covers
+        ("uncovered_at", "i8"),  # index in the list of uncovered places, -1 where covered
+        ("in_next", "i8"),  # the stops of a block as a linked list
+        ("in_prev", "i8"),
+        ("block", "i8"),
+        ("covers_from", "i8"),  # this place covers who[covers_from:covers_to]
+        ("covers_to", "i8"),
+        ("covered_from", "i8"),  # and is covered by who[covered_from:covered_to]
+        ("covered_to", "i8"),
+        ("x", "f8"),  # position, see metric.positions; the plane has z = 0
+        ("y", "f8"),
+        ("z", "f8"),
+        ("role", "u1"),
+        ("queued", "u1"),
+        ("spared", "u1"),
+    ],
+    align=True,
+)
+
+TOUR = np.dtype(
+    [
+        ("size", "i8"),  # how many stops
+        ("uncovered", "i8"),  # how many uncovered places, queued stops, spare stops, log entries
+        ("queue", "i8"),
+        ("spare", "i8"),
+        ("log", "i8"),
+        ("top", "i8"),  # about the highest order label
+        ("length", "f8"),
+        ("random", "u8"),  # state of the random numbers
+        ("metric", "i8"),  # index in metric.METRICS
+        ("symmetric", "i8"),
+    ]
+)
+
+EUCLIDEAN, EUC_2D, CEIL_2D, ATT, GEO, HAVERSINE, MATRIX = range(len(metrics.METRICS))
+GEO_RADIUS = metrics.SPHERE_KM["geo"]
+EARTH_RADIUS = metrics.SPHERE_KM["haversine"]
+
+
+class State(NamedTuple):
+    """What the kernels work on.
+
+    at: PLACE[n]; tour: TOUR[1]; lists: int64[4, n]; who: int32[2m], the coverage table, first who
+    is covered, then who covers; table: the distances, float64[n, n] where they are symmetric,
+    float64[1, n, n] where they are not, float64[0] where they are computed on the fly, so that
+    kernels are compiled for each of the three; blocks: int64[b, 1 + w], for each block of places
+    its first stop (-1: none) and the blocks around it, itself first; log: int64[LOG_SIZE, 3], kind
+    and two places an entry.
+    """
+
+    at: Any
+    tour: Any
+    lists: Any
+    who: Any
+    table: Any
+    blocks: Any
+    log: Any
+
+
+def make_state(instance: Instance, seed: int) -> State:
+    """The arrays of an instance with an empty tour: nothing is covered."""
+    n = instance.n
+    coverage = instance.coverage
+    at = np.zeros(n, dtype=PLACE)
+    table: FloatArray = np.empty(0)
+    points = None
+    if instance.matrix is not None:
+        table = np.array(instance.matrix)[(...) if instance.symmetric else None]
+    else:
+        assert instance.coordinates is not None
+        points = metrics.positions(instance.metric, instance.coordinates)
+        for name, column in zip("xyz", points.T, strict=False):
+            at[name] = column
+        if n <= TABLE_UP_TO:
+            a, b = instance.coordinates[:, None], instance.coordinates[None, :]
+            table = metrics.distances(instance.metric, a, b)
+            np.fill_diagonal(table, 0.0)
+    at["stop_at"] = -1
+    at["uncovered_at"] = np.arange(n)
+    at["role"][list(instance.forbidden)] = FORBIDDEN
+    at["role"][instance.must_visit] = FIXED
+    pairs = len(coverage.covers)
+    at["covers_from"] = coverage.covers_start[:-1]
+    at["covers_to"] = coverage.covers_start[1:]
+    at["covered_from"] = pairs + coverage.covered_by_start[:-1]
+    at["covered_to"] = pairs + coverage.covered_by_start[1:]
+    at["block"], around = _blocks(points, coverage.covers_start)
+    tour = np.zeros(1, dtype=TOUR)
+    tour["uncovered"] = n
+    tour["random"] = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0] | np.uint64(1)
+    tour["metric"] = metrics.METRICS.index(instance.metric)
+    tour["symmetric"] = instance.symmetric
+    lists = np.zeros((4, n), dtype=np.int64)
+    lists[UNCOVERED] = np.arange(n)
+    no_stop = np.full((len(around), 1), -1, dtype=np.int64)
+    return State(
+        at=at,
+        tour=tour,
+        lists=lists,
+        who=np.concatenate([coverage.covers, coverage.covered_by]),
+        table=table,
+        blocks=np.concatenate([no_stop, around], axis=1),
+        log=np.zeros((LOG_SIZE, 3), dtype=np.int64),
+    )
+
+
+def _blocks(points: FloatArray | None, covers_start: IntArray) -> tuple[Any, Any]:
+    """Groups of neighbouring places, and for each group the groups around it.
+
+    A k-d tree's order of the places is cut into runs of equal size, so blocks are small where
+    places are dense. Without points, or where few stops are to be expected, one block holds all.
+    """
+    n = len(covers_start) - 1
+    served = max(1.0, COVERED_A_STOP * covers_start[-1] / n)
+    if points is None or n / served <= ONE_BLOCK_UP_TO:
+        return np.zeros(n, dtype=np.int64), np.zeros((1, 1), dtype=np.int64)
+    from scipy.spatial import cKDTree
+
+    size = max(2, round(STOPS_A_BLOCK * served))
+    order = cKDTree(points, leafsize=size).indices
+    block = np.empty(n, dtype=np.int64)
+    block[order] = np.arange(n) // size
+    members = np.bincount(block)
+    sums = np.stack([np.bincount(block, column) for column in points.T], axis=1)
+    middle = sums / members[:, None]
+    width = min(NEAR_BLOCKS, len(members))
+    _, near = cKDTree(middle).query(middle, k=np.arange(1, width + 1))
+    # The block itself comes first; where middles coincide the tree may have put another there.
+    own = np.arange(len(members))
+    astray = (near == own[:, None]) & (np.arange(width) > 0)
+    near = np.where(astray, near[:, :1], near)
+    near[:, 0] = own
+    return block, near.astype(np.int64)
+
+
+def _from_points(s, i, j):
+    x = s.at[i].x - s.at[j].x
+    y = s.at[i].y - s.at[j].y
+    z = s.at[i].z - s.at[j].z
+    square = x * x + y * y + z * z
+    metric = s.tour[0].metric
+    if metric == EUCLIDEAN:
+        return np.sqrt(square)
+    if metric == EUC_2D:
+        return np.floor(np.sqrt(square) + 0.5)
+    if metric == CEIL_2D:
+        return np.ceil(np.sqrt(square))
+    if metric == ATT:
+        return np.ceil(np.sqrt(square / 10.0))
+    angle = 2.0 * np.arcsin(min(1.0, np.sqrt(square) / 2.0))
+    if metric == HAVERSINE:
+        return EARTH_RADIUS * angle
+    return np.floor(GEO_RADIUS * angle + 1.0) if i != j else 0.0
+
+
+def _from_table(s, i, j):
+    return s.table[i, j]
+
+
+def _from_directed_table(s, i, j):
+    return s.table[0, i, j]
+
+
+DISTANCES = {1: _from_points, 2: _from_table, 3: _from_directed_table}
+"""How distances are found, by the number of axes of ``State.table``."""
+
+
+def distance(s, i, j):
+    """Distance from place i to place j; kernels are compiled for the kind of table at hand."""
+    return DISTANCES[s.table.ndim](s, i, j)
+
+
+def is_directed(s):
+    """Whether distances are asymmetric; kernels know it when they are compiled."""
+    return s.table.ndim == 3
+
+
+def _axes(s) -> int:
+    """The number of axes of the table in numba's type of a State."""
+    return s.types[s.fields.index("table")].ndim
+
+
+@overload(distance, jit_options={"nogil": True, "error_model": "numpy"})
+def _distance(s, i, j):
+    return DISTANCES[_axes(s)]
+
+
+@overload(is_directed, inline="always")
+def _is_directed(s):
+    directed = _axes(s) == 3
+    return lambda s: directed
+
+
+@inner
+def draw(s):
+    """The next pseudo-random uint64 (xorshift64*)."""
+    x = s.tour[0].random
+    x ^= x >> np.uint64(12)
+    x ^= x << np.uint64(25)
+    x ^= x >> np.uint64(27)
+    s.tour[0].random = x
+    return x * np.uint64(2685821657736338717)
+
+
+@inner
+def draw_below(s, limit):
+    """A random whole number from 0 to limit - 1."""
+    return np.int64((draw(s) >> np.uint64(33)) * np.uint64(limit) >> np.uint64(31))
+
+
+@inner
+def draw_unit(s):
+    """A random number in [0, 1)."""
+    return np.float64(draw(s) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+# --- The ring -------------------------------------------------------------------------------------
+
+
+@inner
+def _link(s, stop, after):
+    """Put a stop into the ring behind another one; into an empty ring if ``after`` is -1."""
+    at = s.at
+    if after < 0:
+        at[stop].next = stop
+        at[stop].prev = stop
+        at[stop].label = 0
+        at[stop].leg = 0.0
+        s.tour[0].top = 0
+        return
+    before = at[after].next
+    low = at[after].label
+    high = at[before].label
+    if (high > low and high - low < 2) or low > HIGHEST:
+        _relabel(s, before)
+        low = at[after].label
+        high = at[before].label
+    if high > low:
+        at[stop].label = low + (high - low) // 2
+    else:
+        at[stop].label = low + STEP
+        s.tour[0].top = low + STEP
+    at[after].next = stop
+    at[after].leg = distance(s, after, stop)
+    at[stop].prev = after
+    at[stop].next = before
+    at[stop].leg = distance(s, stop, before)
+    at[before].prev = stop
+
+
+@inner
+def _unlink(s, stop):
+    before = s.at[stop].prev
+    after = s.at[stop].next
+    s.at[before].next = after
+    s.at[before].leg = distance(s, before, after)
+    s.at[after].prev = before
+
+
+@inner
+def _relabel(s, first):
+    """Give the stops evenly spaced order labels again, ascending from ``first``."""
+    stop = first
+    label = 0
+    while True:
+        s.at[stop].label = label
+        stop = s.at[stop].next
+        if stop == first:
+            break
+        label += STEP
+    s.tour[0].top = label
+
+
+@inner
+def _flip(s, first, last):
+    """Reverse the path from first to last, following ``next``."""
+    at = s.at
+    before = at[first].prev
+    after = at[last].next
+    i = first
+    j = last
+    while i != j:
+        label = at[i].label
+        at[i].label = at[j].label
+        at[j].label = label
+        i = at[i].next
+        if i == j:
+            break
+        j = at[j].prev
+    stop = first
+    leg = distance(s, first, after)
+    while True:
+        follower = at[stop].next
+        following_leg = at[stop].leg
+        at[stop].next = at[stop].prev
+        at[stop].prev = follower
+        at[stop].leg = leg
+        if stop == last:
+            break
+        leg = distance(s, follower, stop) if is_directed(s) else following_leg
+        stop = follower
+    at[before].next = last
+    at[before].leg = distance(s, before, last)
+    at[last].prev = before
+    at[first].next = after
+    at[after].prev = first
+
+
+@inner
+def path_size(s, first, last):
+    """About how many stops the path from first to last has, judged by the order labels."""
+    ahead = s.at[last].label - s.at[first].label
+    whole = s.tour[0].top + STEP
+    if ahead < 0:
+        ahead += whole
+    return ahead / whole * s.tour[0].size
+
+
+# --- Coverage -------------------------------------------------------------------------------------
+
+
+@inner
+def _cover(s, stop):
+    """Count a new stop for all the places it covers."""
+    at = s.at
+    own = 0
+    for k in range(at[stop].covers_from, at[stop].covers_to):
+        place = np.int64(s.who[k])
+        times = at[place].count
+        at[place].count = times + 1
+        if times == 0:
+            own += 1
+            last = s.tour[0].uncovered - 1
+            moved = s.lists[UNCOVERED, last]
+            index = at[place].uncovered_at
+            s.lists[UNCOVERED, index] = moved
+            at[moved].uncovered_at = index
+            at[place].uncovered_at = -1
+            s.tour[0].uncovered = last
+        elif times == 1:
+            other = at[place].owner
+            at[other].unique -= 1
+            if at[other].unique == 0 and at[other].spared == 0:
+                at[other].spared = 1
+                s.lists[SPARE, s.tour[0].spare] = other
+                s.tour[0].spare += 1
+        at[place].owner ^= stop
+    at[stop].unique = own
+
+
+@inner
+def _uncover(s, stop):
+    """Take a stop's coverage back."""
+    at = s.at
+    for k in range(at[stop].covers_from, at[stop].covers_to):
+        place = np.int64(s.who[k])
+        times = at[place].count - 1
+        at[place].count = times
+        at[place].owner ^= stop
+        if times == 1:
+            at[at[place].owner].unique += 1
+        elif times == 0:
+            index = s.tour[0].uncovered
+            s.lists[UNCOVERED, index] = place
+            at[place].uncovered_at = index
+            s.tour[0].uncovered = index + 1
+    at[stop].unique = 0
+
+
+# --- Changes, each with its log entry -------------------------------------------------------------
+
+
+@inner
+def _note(s, kind, a, b):
+    entry = s.tour[0].log
+    s.log[entry, 0] = kind
+    s.log[entry, 1] = a
+    s.log[entry, 2] = b
+    s.tour[0].log = entry + 1
+
+
+@inner
+def _enter(s, stop, after):
+    """Insert without log or length."""
+    at = s.at
+    _link(s, stop, after)
+    size = s.tour[0].size
+    s.lists[STOPS, size] = stop
+    at[stop].stop_at = size
+    s.tour[0].size = size + 1
+    block = at[stop].block
+    first = s.blocks[block, 0]
+    at[stop].in_next = first
+    at[stop].in_prev = -1
+    if first >= 0:
+        at[first].in_prev = stop
+    s.blocks[block, 0] = stop
+    _cover(s, stop)
+
+
+@inner
+def _leave(s, stop):
+    """Remove without log or length."""
+    at = s.at
+    _unlink(s, stop)
+    last = s.tour[0].size - 1
+    moved = s.lists[STOPS, last]
+    index = at[stop].stop_at
+    s.lists[STOPS, index] = moved
+    at[moved].stop_at = index
+    at[stop].stop_at = -1
+    s.tour[0].size = last
+    ahead = at[stop].in_next
+    behind = at[stop].in_prev
+    if behind >= 0:
+        at[behind].in_next = ahead
+    else:
+        s.blocks[at[stop].block, 0] = ahead
+    if ahead >= 0:
+        at[ahead].in_prev = behind
+    _uncover(s, stop)
+
+
+@inner
+def insertion_cost(s, stop, after):
+    """What inserting a place behind a stop adds to the length."""
+    return distance(s, after, stop) + distance(s, stop, s.at[after].next) - s.at[after].leg
+
+
+@inner
+def saving(s, stop):
+    """The length saved by joining a stop's neighbours directly."""
+    before = s.at[stop].prev
+    after = s.at[stop].next
+    return s.at[before].leg + s.at[stop].leg - distance(s, before, after)
+
+
+@inner
+def insert(s, stop, after):
+    """Insert a stop behind another one (-1: as the first) and keep length and log."""
+    if after >= 0:
+        s.tour[0].length += insertion_cost(s, stop, after)
+    _note(s, INSERTED, stop, after)
+    _enter(s, stop, after)
+
+
+@inner
+def remove(s, stop):
+    """Remove a stop and keep length and log."""
+    s.tour[0].length -= saving(s, stop)
+    before = s.at[stop].prev
+    _note(s, REMOVED, stop, before if before != stop else NOWHERE)
+    _leave(s, stop)
+
+
+@inner
+def move(s, stop, after):
+    """Move a stop behind another one; the caller accounts for the length."""
+    _note(s, MOVED, stop, s.at[stop].prev)
+    _unlink(s, stop)
+    _link(s, stop, after)
+
+
+@inner
+def reverse(s, first, last):
+    """Reverse the path from first to last; the caller accounts for the length."""
+    _note(s, REVERSED, first, last)
+    _flip(s, first, last)
+
+
+@inner
+def undo(s, length):
+    """Take back everything in the log; ``length`` is what the tour had before."""
+    for entry in range(s.tour[0].log - 1, -1, -1):
+        kind = s.log[entry, 0]
+        a = s.log[entry, 1]
+        b = s.log[entry, 2]
+        if kind == INSERTED:
+            _leave(s, a)
+        elif kind == REMOVED:
+            _enter(s, a, b)
+        elif kind == MOVED:
+            _unlink(s, a)
+            _link(s, a, b)
+        else:
+            _flip(s, b, a)
+    s.tour[0].log = 0
+    s.tour[0].length = length
+    clear_spare(s)
+    clear_queue(s)
+
+
+@inner
+def touch(s, stop):
+    """Queue a stop for improvement."""
+    if s.at[stop].queued == 0:
+        s.at[stop].queued = 1
+        s.lists[QUEUE, s.tour[0].queue] = stop
+        s.tour[0].queue += 1
+
+
+@inner
+def touch_neighbours(s, stop):
+    """Queue the two neighbours of a stop."""
+    touch(s, s.at[stop].next)
+    touch(s, s.at[stop].prev)
+
+
+@inner
+def clear_queue(s):
+    """Forget the queue."""
+    for index in range(s.tour[0].queue):
+        s.at[s.lists[QUEUE, index]].queued = 0
+    s.tour[0].queue = 0
+
+
+@inner
+def clear_spare(s):
+    """Forget which stops may have become redundant."""
+    for index in range(s.tour[0].spare):
+        s.at[s.lists[SPARE, index]].spared = 0
+    s.tour[0].spare = 0
+
+
+@inner
+def copy_tour(s, places):
+    """Write the stops in order to int64 places[:size] and return the size."""
+    size = s.tour[0].size
+    stop = s.lists[STOPS, 0]
+    for index in range(size):
+        places[index] = stop
+        stop = s.at[stop].next
+    return size
+
+
+@inner
+def load_tour(s, places, size):
+    """Make the state hold the tour places[:size] (int64), with log, queue and spares empty."""
+    while s.tour[0].size > 0:
+        _leave(s, s.lists[STOPS, 0])
+    after = NOWHERE
+    length = 0.0
+    for index in range(size):
+        stop = places[index]
+        _enter(s, stop, after)
+        if after >= 0:
+            length += distance(s, after, stop)
+        after = stop
+    if size > 1:
+        length += distance(s, after, places[0])
+    s.tour[0].length = length
+    s.tour[0].log = 0
+    clear_spare(s)
+    clear_queue(s)

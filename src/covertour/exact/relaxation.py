@@ -96,7 +96,7 @@ class Relaxation:
         self._flat: _FlatCuts | None = None
 
         self.highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-        for option, value in {
+        options: dict[str, bool | int | float | str] = {
             "output_flag": False,
             "presolve": "off",
             "solver": "simplex",
@@ -104,7 +104,8 @@ class Relaxation:
             "simplex_strategy": 1,
             "primal_feasibility_tolerance": 1e-9,
             "dual_feasibility_tolerance": 1e-9,
-        }.items():
+        }
+        for option, value in options.items():
             self.highs.setOptionValue(option, value)
         self._statuses = [
             highspy.HighsBasisStatus.kLower,
@@ -114,6 +115,7 @@ class Relaxation:
             highspy.HighsBasisStatus.kNonbasic,
         ]
         self._optimal_status = highspy.HighsModelStatus.kOptimal
+        self.row_dual = np.zeros(self.base_rows)
         self._build_base()
         wanted = np.zeros((n, n), dtype=bool)
         wanted[u, v] = True
@@ -294,6 +296,7 @@ class Relaxation:
             np.concatenate(value),
         )
         self.cuts.extend(numbers)
+        self.row_dual = np.concatenate([self.row_dual, np.zeros(len(numbers))])
         self.idle.extend([0] * len(numbers))
         self._flat = None
 
@@ -304,6 +307,7 @@ class Relaxation:
         if gone:
             index = (self.base_rows + np.array(gone)).astype(np.int32)
             self.highs.deleteRows(len(index), index)
+            self.row_dual = np.delete(self.row_dual, index)
             dropped = set(gone)
             kept = [row for row in range(len(self.cuts)) if row not in dropped]
             self.cuts = [self.cuts[row] for row in kept]
@@ -337,7 +341,9 @@ class Relaxation:
         n = self.n
         solution = highs.getSolution()
         value = np.array(solution.col_value)
-        self.row_dual = np.array(solution.row_dual)
+        dual = np.array(solution.row_dual)
+        if len(dual) == self.base_rows + len(self.cuts):
+            self.row_dual = dual
         self.y = np.clip(value[:n], 0.0, 1.0)
         self.elastic = float(value[n : 2 * n].sum())
         self.x = np.clip(value[2 * n :], 0.0, 1.0)
@@ -357,7 +363,7 @@ class Relaxation:
         """
         n, problem = self.n, self.problem
         dual = self.row_dual
-        if len(dual) != self.base_rows + len(self.cuts) or not np.isfinite(dual).all():
+        if not np.isfinite(dual).all():
             dual = np.zeros(self.base_rows + len(self.cuts))
         degree = dual[:n]
         hit = np.maximum(dual[n : n + problem.sets], 0.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from covertour.exact import combs
 from covertour.exact import separation as families
 from covertour.exact.cuts import Cut
 from covertour.exact.separation import Point
@@ -14,6 +15,9 @@ LEAST = 0.02
 
 FEW = 10
 """With fewer cuts than this the next, slower family is tried."""
+
+FAMILIES = 10
+"""Ways to shrink clusters of places that are tried when looking for combs."""
 
 MOST_FLOWS = 20_000
 """No more flows than this in a family and round."""
@@ -29,6 +33,12 @@ def separate(point: Point, rng: np.random.Generator, *, thorough: bool, most: in
         found += _by_flows(point, families.between_sets(point, LEAST), rng)
     if thorough and len(found) < FEW:
         found += _by_flows(point, families.place_to_sets(point, LEAST, rng, 10), rng)
+    if len(found) < FEW:
+        found += combs.combs(point, [], LEAST)
+        for _ in range(FAMILIES):
+            clusters = combs.random_clusters(point, rng)
+            if clusters:
+                found += combs.combs(point, clusters, LEAST)
     found.sort(key=lambda item: -item[0])
     return links + [cut for _, cut in found[:most]]
 

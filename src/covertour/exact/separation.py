@@ -47,8 +47,10 @@ class Point:
 
     @cached_property
     def nearest_active(self) -> IntArray:
-        """int64[n]: for each place the index of the nearest active one."""
-        return np.argmin(self.problem.distance[:, self.active], axis=1)
+        """int64[n]: for each place the index of the nearest active one, itself if it is active."""
+        nearest = np.argmin(self.problem.distance[:, self.active], axis=1)
+        nearest[self.active] = np.arange(len(self.active))  # not another one at the same point
+        return nearest
 
     @cached_property
     def graph(self) -> Arcs:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from covertour import cli
+from covertour import cli, random_instance, solve
+from covertour.stop import MaxIterations
 
 VILLAGES = """name,x,y
 Alba,0,0
@@ -51,6 +52,12 @@ class Ran:
 
 
 Command = Callable[..., Ran]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compiled() -> None:
+    """The search is compiled before the first test, so that none sees the notice about it."""
+    solve(random_instance(5, nearest=1), stop=MaxIterations(1))
 
 
 @pytest.fixture

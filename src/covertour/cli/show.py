@@ -10,19 +10,15 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from covertour.instance import Instance
-from covertour.result import Result
+from covertour.result import Progress, Result
 from covertour.stop import Stop
 from covertour.tour import Tour, service
-
-if TYPE_CHECKING:
-    from covertour.methods import Progress
 
 LONGEST_ITINERARY = 50
 """A tour of more stops is not listed on the terminal unless asked for."""

@@ -172,10 +172,14 @@ def _search(
     quiet: bool = False,
 ) -> Result:
     """Solve, telling whoever watches the terminal how it goes."""
+    from covertour.methods import compiled
     from covertour.methods import solve as find_tour
 
     _ = instance.coverage  # where nobody covers some place, say so before anything is compiled
-    _compile(quiet)
+    if not compiled():
+        if not quiet:
+            show.note(f"compiling the search, once, about {COMPILE_SECONDS} s ...")
+        find_tour(instance, method, stop=MaxIterations(1))  # off the clock of the real search
     shown = show.on_terminal() and not quiet
     with show.live_line(instance, stop, shown) as on_progress:
         return find_tour(
@@ -187,18 +191,6 @@ def _search(
             start=start,
             on_progress=on_progress,
         )
-
-
-def _compile(quiet: bool) -> bool:
-    """Compile the search if that has not happened yet, and say so; whether it had to."""
-    from covertour.methods import compiled, warmup
-
-    if compiled():
-        return False
-    if not quiet:
-        show.note(f"compiling the search, once, about {COMPILE_SECONDS} s ...")
-    warmup()
-    return True
 
 
 def methods() -> None:
@@ -258,8 +250,12 @@ def demo(
 
 def warmup() -> None:
     """Compile the search ahead, so that the first solve starts at once."""
-    begin = perf_counter()
-    if _compile(quiet=False):
-        show.say(f"The search is compiled ({perf_counter() - begin:.0f} s).")
-    else:
+    from covertour import methods
+
+    if methods.compiled():
         show.say("The search is compiled already.")
+        return
+    show.note("compiling the search for every kind of instance, less than a minute ...")
+    begin = perf_counter()
+    methods.warmup()
+    show.say(f"The search is compiled ({perf_counter() - begin:.0f} s).")

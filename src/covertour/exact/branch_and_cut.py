@@ -295,7 +295,7 @@ class _Search:
             # Whatever the stalling says, a point that looks like a tour must be cut off.
             whole = fraction(relaxation.y) < 1e-6 and fraction(relaxation.x) < 1e-6
             if stalled < 2 or whole:
-                cuts = separate(point, self.rng, thorough=True, most=max(100, self.problem.n))
+                cuts = separate(point, self.rng, max(100, self.problem.n))
                 relaxation.drop_idle_cuts(IDLE_SOLVES)
                 new = relaxation.add_cuts(cuts)
             if new == 0 and attractive == 0:

@@ -10,8 +10,8 @@ and 0 only if the tour uses an odd number of pairs of F:
     cluster and cluster                          q = x(F) + x(δ(A ∪ B)) - 3
 
 where for the last two another set that must be hit lies outside A ∪ B. Proof for these: if the
-tour has stops in both parts it runs through A ∪ B in k >= 1 pieces, x(δ(A ∪ B)) = 2k. With k = 1 the
-one piece goes from A to B, so x(F) >= 1 and q >= x(F) - 1, which is 0 only for x(F) = 1; with
+tour has stops in both parts it runs through A ∪ B in k >= 1 pieces, x(δ(A ∪ B)) = 2k. With k = 1
+the one piece goes from A to B, so x(F) >= 1 and q >= x(F) - 1, which is 0 only for x(F) = 1; with
 k >= 2 q is at least 1. If one part has no stop, it is the place: then y_i = 0, x(F) = 0,
 x(δ(A ∪ B)) >= 2, and q >= 1.
 
@@ -69,8 +69,8 @@ def combs(point: Point, clusters: list[IntArray], least: float) -> list[tuple[fl
         return []
     n = len(point.y)
     node_of = np.full(n, -1, dtype=np.int64)
-    for k, members in enumerate(clusters):
-        node_of[members] = k
+    for number, members in enumerate(clusters):
+        node_of[members] = number
     single = point.active[node_of[point.active] < 0]
     node_of[single] = len(clusters) + np.arange(len(single))
     nodes = len(clusters) + len(single)
@@ -101,7 +101,8 @@ def combs(point: Point, clusters: list[IntArray], least: float) -> list[tuple[fl
     found: list[tuple[float, Cut]] = []
     seen: set[bytes] = set()
     parts = [*clusters, *(single[k : k + 1] for k in range(len(single)))]
-    for k in np.flatnonzero(cost < 1.0 - least):
+    for row in np.flatnonzero(cost < 1.0 - least):
+        k = int(row)
         used = np.flatnonzero(teeth[k])
         key = sides[k].tobytes() + used.tobytes()
         if key in seen or len(used) == 0:

@@ -23,22 +23,24 @@ MOST_FLOWS = 20_000
 """No more flows than this in a family and round."""
 
 
-def separate(point: Point, rng: np.random.Generator, *, thorough: bool, most: int) -> list[Cut]:
+def separate(point: Point, rng: np.random.Generator, most: int) -> list[Cut]:
     """Violated cuts, the most violated first, at most ``most`` besides the links."""
     links = families.links(point)
     found = families.connectivity(point, families.components(point), LEAST)
     if len(found) < 3:
         found += _by_flows(point, families.from_root(point, LEAST), rng)
-    if thorough and len(found) < FEW:
-        found += _by_flows(point, families.between_sets(point, LEAST), rng)
-    if thorough and len(found) < FEW:
-        found += _by_flows(point, families.place_to_sets(point, LEAST, rng, 10), rng)
     if len(found) < FEW:
         found += combs.combs(point, [], LEAST)
         for _ in range(FAMILIES):
             clusters = combs.random_clusters(point, rng)
             if clusters:
                 found += combs.combs(point, clusters, LEAST)
+    # With a certain stop the flows to it have found every violated connectivity cut.
+    if point.y.max() < 1.0 - 1e-6:
+        if len(found) < FEW:
+            found += _by_flows(point, families.between_sets(point, LEAST), rng)
+        if len(found) < FEW:
+            found += _by_flows(point, families.place_to_sets(point, LEAST, rng, 10), rng)
     found.sort(key=lambda item: -item[0])
     return links + [cut for _, cut in found[:most]]
 

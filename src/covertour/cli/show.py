@@ -10,6 +10,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 from rich.console import Console, RenderableType
 from rich.table import Table
@@ -59,23 +60,24 @@ def on_terminal() -> bool:
     return sys.stdout.isatty() and sys.stderr.isatty()
 
 
-def number(value: float) -> str:
-    """A number with six digits that count, thousands separated.
+def number(value: float, like: float | None = None) -> str:
+    """A number with six digits that count, or with the decimals of one like it; 1,000s separated.
 
-    >>> number(1234567.8), number(3.5), number(0.012)
-    ('1,234,568', '3.50000', '0.0120000')
+    >>> number(1234567.8), number(3.5), number(0.012, like=3.5)
+    ('1,234,568', '3.50000', '0.01200')
     """
-    if value == 0 or not math.isfinite(value):
+    size = abs(value if like is None else like)
+    if size == 0 or not math.isfinite(size):
         return f"{value:g}"
-    decimals = max(0, 5 - math.floor(math.log10(abs(value))))
-    return f"{value:,.{min(decimals, 12)}f}"
+    decimals = 5 - math.floor(math.log10(size))
+    return f"{value:,.{min(max(decimals, 0), 12)}f}"
 
 
-def distance(instance: Instance, value: float) -> str:
+def distance(instance: Instance, value: float, like: float | None = None) -> str:
     """A length of this instance, with its unit where that is known."""
     if instance.metric == "haversine":
         return f"{value:,.1f} km"
-    return f"{value:,.0f}" if instance.integral else number(value)
+    return f"{value:,.0f}" if instance.integral else number(value, like)
 
 
 def facts(rows: Sequence[tuple[str, str]], title: str | None = None) -> None:
@@ -121,6 +123,7 @@ def itinerary(instance: Instance, tour: Tour) -> None:
     first = np.searchsorted(serving[by_stop], np.arange(len(stops) + 1))
     legs = instance.distances(np.roll(stops, 1), stops) if len(stops) > 1 else np.zeros(1)
     so_far = np.cumsum(legs) - legs[0]
+    far = partial(distance, instance, like=tour.length)
     table = Table(box=None, padding=(0, 3, 0, 0), header_style="bold", pad_edge=False)
     for heading in ("stop", "place", "leg", "total"):
         table.add_column(heading, justify="left" if heading == "place" else "right", no_wrap=True)
@@ -132,15 +135,13 @@ def itinerary(instance: Instance, tour: Tour) -> None:
         table.add_row(
             str(index + 1),
             Text(printable(instance.label(int(place)))),
-            distance(instance, float(legs[index])) if index else "",
-            distance(instance, float(so_far[index])) if index else "",
+            far(float(legs[index])) if index else "",
+            far(float(so_far[index])) if index else "",
             _one_line(f"{len(others)}: {names}{more}" if others else ""),
         )
     if len(stops) > 1:
         home = Text(f"back to {printable(instance.label(int(stops[0])))}", style="dim")
-        table.add_row(
-            "", home, distance(instance, float(legs[0])), distance(instance, tour.length), ""
-        )
+        table.add_row("", home, far(float(legs[0])), far(tour.length), "")
     show(table)
 
 

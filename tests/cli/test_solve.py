@@ -33,7 +33,7 @@ def test_the_itinerary_lists_stops_legs_and_covered_places(covertour: Any, villa
     lines = ran.out.split("\n\n")[1].splitlines()
     assert lines[0].split() == ["stop", "place", "leg", "total", "also", "covers"]
     assert lines[1].split() == ["1", "Alba", "1:", "Bree"]
-    assert lines[-1].split() == ["back", "to", "Alba", "3.00000", "14.0000"]
+    assert lines[-1].split() == ["back", "to", "Alba", "3.0000", "14.0000"]
 
 
 def test_without_output_a_map_is_suggested(covertour: Any, villages: str) -> None:

@@ -1,0 +1,156 @@
+"""Every cut is satisfied by every tour: all tours of small instances are tried on all families."""
+
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+
+from covertour import Instance
+from covertour.exact.combs import combs, random_clusters
+from covertour.exact.cuts import slack
+from covertour.exact.formulation import make_problem
+from covertour.exact.rounds import separate
+from covertour.exact.separation import (
+    between_sets,
+    components,
+    connectivity,
+    flow_sides,
+    from_root,
+    links,
+    make_point,
+    place_to_sets,
+)
+
+LEAST = 1e-3
+
+
+def random_places(rng):
+    n = int(rng.integers(5, 8))
+    rules = (
+        {"nearest": int(rng.integers(0, 3))},
+        {"radius": rng.uniform(0, 3, n).tolist()},
+        {"sets": [rng.integers(0, n, 2).tolist() for _ in range(n)]},
+    )
+    rule = rules[rng.integers(3)]
+    required = [int(rng.integers(n))] if rng.random() < 0.3 else []
+    # Few different coordinates: places on top of each other are a case of their own.
+    return Instance.from_coordinates(
+        rng.integers(0, 6, (n, 2)), metric="euc_2d", required=required, **rule
+    )
+
+
+def all_tours(instance):
+    """x, [tours, n, n], and y, [tours, n], of the covering tours of at least three stops."""
+    n, coverage = instance.n, instance.coverage
+    points = []
+    for size in range(3, n + 1):
+        for stops in combinations(range(n), size):
+            covered = {int(j) for i in stops for j in coverage.covers_of(i)}
+            if len(covered) < n or not set(instance.must_visit.tolist()) <= set(stops):
+                continue
+            for order in permutations(stops[1:]):
+                if order[0] < order[-1]:
+                    x, y = np.zeros((n, n)), np.zeros(n)
+                    tour = np.array([stops[0], *order])
+                    y[tour] = 1
+                    x[tour, np.roll(tour, 1)] = x[np.roll(tour, 1), tour] = 1
+                    points.append((x, y))
+    return np.array([x for x, _ in points]), np.array([y for _, y in points])
+
+
+def slacks(cut, x, y):
+    """Like ``slack``, of many points at once."""
+    inside = sum(
+        weight * x[:, members[:, None], members].sum(axis=(1, 2)) / 2
+        for weight, members in zip(cut.weights, cut.sets, strict=True)
+    )
+    return y[:, cut.places] @ cut.coefficients - inside - cut.rhs
+
+
+def random_point(rng, problem):
+    """A mix of a few cycles, connected or not, or of pairs: degrees fit, nothing else has to."""
+    n = problem.n
+    u, v = np.triu_indices(n, 1)
+    x, y = np.zeros((n, n)), np.zeros(n)
+    if rng.random() < 0.5:
+        some = rng.choice(len(u), int(rng.integers(n, 2 * n)), replace=False)
+        x[u[some], v[some]] = rng.choice([0.5, 1.0], len(some))
+        x += x.T
+        busy = np.maximum(1.0, x.sum(axis=1).max() / 2)
+        x[(x > 0) & (x < 1)] /= busy
+        x[(x == 1) & (x.sum(axis=1) > 2)[:, None]] = 0.5
+        x = np.minimum(x, x.T)
+        y = np.minimum(1.0, x.sum(axis=1) / 2)
+        return make_point(problem, y, u, v, x[u, v])
+    share = rng.dirichlet(np.ones(int(rng.integers(1, 4))))
+    for weight in share:
+        order = rng.permutation(n)
+        ends = [n] if n < 6 or rng.random() < 0.5 else [3, n]
+        first = 0
+        for end in ends:
+            cycle = order[first : end if rng.random() < 0.5 else max(first + 3, end - 2)]
+            first = end
+            if len(cycle) >= 3:
+                y[cycle] += weight
+                np.add.at(x, (cycle, np.roll(cycle, 1)), weight)
+                np.add.at(x, (np.roll(cycle, 1), cycle), weight)
+    return make_point(problem, y, u, v, x[u, v])
+
+
+def families(point, rng):
+    def by_flows(flows):
+        return connectivity(point, flow_sides(point, *flows, 100)[0], LEAST)
+
+    return {
+        "links": links(point),
+        "components": [cut for _, cut in connectivity(point, components(point), LEAST)],
+        "root": [cut for _, cut in by_flows(from_root(point, LEAST))],
+        "sets": [cut for _, cut in by_flows(between_sets(point, LEAST))],
+        "places": [cut for _, cut in by_flows(place_to_sets(point, LEAST, rng, 5))],
+        "blossoms": [cut for _, cut in combs(point, [], LEAST)],
+        "combs": [cut for _, cut in combs(point, random_clusters(point, rng), LEAST)],
+        "round": separate(point, rng, 100),
+    }
+
+
+def dense(point):
+    x = np.zeros((point.problem.n, point.problem.n))
+    x[point.u, point.v] = x[point.v, point.u] = point.x
+    return x
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_every_tour_satisfies_every_cut_and_the_point_does_not(seed):
+    rng = np.random.default_rng(seed)
+    instance = random_places(rng)
+    problem = make_problem(instance)
+    x, y = all_tours(instance)
+    for _ in range(8):
+        point = random_point(rng, problem)
+        for family, cuts in families(point, rng).items():
+            for cut in cuts:
+                assert slack(cut, dense(point), point.y) < 0, family
+                assert slacks(cut, x, y).min(initial=0.0) > -1e-9, (family, cut)
+
+
+def test_all_families_find_something():
+    found: set[str] = set()
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        problem = make_problem(random_places(rng))
+        for _ in range(8):
+            point = random_point(rng, problem)
+            found |= {family for family, cuts in families(point, rng).items() if cuts}
+    assert found == {
+        "links", "components", "root", "sets", "places", "blossoms", "combs", "round",
+    }  # fmt: skip
+
+
+def test_a_whole_point_of_two_cycles_is_always_cut_off():
+    # Two triangles far apart; every place covers only itself.
+    points = [[0, 0], [0, 1], [1, 0], [9, 9], [9, 8], [8, 9]]
+    problem = make_problem(Instance.from_coordinates(points, nearest=0))
+    u, v = np.array([0, 0, 1, 3, 3, 4]), np.array([1, 2, 2, 4, 5, 5])
+    point = make_point(problem, np.ones(6), u, v, np.ones(6))
+    cuts = separate(point, np.random.default_rng(0), 100)
+    assert any(slack(cut, dense(point), point.y) <= -2 for cut in cuts)

@@ -5,9 +5,11 @@ Whatever a method returns goes through the referee before a caller sees it.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import partial
 from time import perf_counter
 
 import numpy as np
@@ -18,8 +20,14 @@ from covertour.metric import IntArray
 from covertour.referee import verify
 from covertour.result import Progress, Result
 from covertour.search.watch import OnImprove, OnProgress, Watch
-from covertour.stop import MaxSeconds, Stop
+from covertour.stop import MaxIterations, MaxSeconds, NoImprovement, Stop
 from covertour.tour import Tour, make_tour
+
+SEARCH_SHARE = 0.3
+"""The most of its time that ``exact`` searches before it starts to prove."""
+
+SEARCH_PATIENCE = 20
+"""It stops searching after this many iterations a place (and twenty more) without improvement."""
 
 __all__ = ["METHODS", "Method", "Progress", "compiled", "default_stop", "solve", "warmup"]
 
@@ -49,6 +57,8 @@ class Method:
 
     summary: str
     run: Callable[[Task], Outcome]
+    stop: Stop | None = None
+    """Its own limit, where it has one; otherwise time that grows with the number of places."""
 
 
 def solve(
@@ -83,7 +93,7 @@ def solve(
         raise InputError("seed, workers: expected a seed >= 0 and at least one worker")
     began = perf_counter()
     _ = instance.coverage  # an instance that nobody can cover is refused here
-    watch = Watch(stop or default_stop(instance), on_improve, on_progress, began)
+    watch = Watch(stop or default_stop(instance, method), on_improve, on_progress, began)
     task = Task(instance, watch, seed, _allowed_start(instance, start), workers)
     outcome = METHODS[method].run(task)
     tour = make_tour(instance, outcome.places)
@@ -102,9 +112,14 @@ def solve(
     )
 
 
-def default_stop(instance: Instance) -> Stop:
-    """One second up to 1,000 places, then longer: 6 s for 10,000, 3 minutes for a million."""
-    return MaxSeconds(max(1.0, (instance.n / 1000.0) ** 0.75))
+def default_stop(instance: Instance, method: str = "lns") -> Stop:
+    """When a method stops by itself.
+
+    The heuristics of the literature make their own number of iterations; the others take a second
+    up to 1,000 places, then longer: 6 s for 10,000, 3 minutes for a million.
+    """
+    own = METHODS[method].stop
+    return own if own is not None else MaxSeconds(max(1.0, (instance.n / 1000.0) ** 0.75))
 
 
 def _allowed_start(instance: Instance, start: Tour | Sequence[int] | IntArray | None) -> IntArray:
@@ -125,8 +140,100 @@ def _lns(task: Task) -> Outcome:
     return Outcome(lns(task.instance, task.watch, task.seed, task.start, task.workers))
 
 
+def _greedy(task: Task) -> Outcome:
+    from covertour.search.lns import lns
+
+    watch = replace(task.watch, stop=task.watch.stop | MaxIterations(0))
+    places = lns(task.instance, watch, task.seed, task.start, 1)
+    task.watch.trace.extend(watch.trace)
+    return Outcome(places)
+
+
+def _ls1(task: Task, as_in_paper: bool = False) -> Outcome:
+    from covertour.search.ls1 import ls1
+
+    return Outcome(ls1(task.instance, task.watch, task.seed, task.start, as_in_paper))
+
+
+def _ls2(task: Task, as_in_paper: bool = False) -> Outcome:
+    from covertour.search.ls2 import ls2
+
+    return Outcome(ls2(task.instance, task.watch, task.seed, task.start, as_in_paper))
+
+
+def _twophase(task: Task) -> Outcome:
+    from covertour.search.twophase import twophase
+
+    return Outcome(twophase(task.instance, task.watch, task.seed))
+
+
+def _exact(task: Task) -> Outcome:
+    """Search until that brings nothing more, then prove; the search helps the proof on its way."""
+    from covertour.exact.branch_and_cut import prove
+    from covertour.exact.proof import Progress as ProofProgress
+    from covertour.search.lns import lns
+
+    instance, watch = task.instance, task.watch
+    share = Stop(seconds=SEARCH_SHARE * watch.stop.seconds, length=watch.stop.length)
+    patience = NoImprovement(SEARCH_PATIENCE * (20 + instance.n))
+    search = replace(watch, stop=share | patience, trace=watch.trace)
+    start = lns(instance, search, task.seed, task.start, task.workers)
+    watch.best = search.best
+
+    def improve(places: IntArray) -> IntArray:
+        short = Watch(MaxIterations(10 * (20 + len(places))))
+        return lns(instance, short, task.seed, _allowed_start(instance, places), 1)
+
+    def tell(progress: ProofProgress) -> None:
+        watch.iterations = progress.nodes
+        if progress.length < watch.best:
+            watch.trace.append((watch.seconds, progress.length))
+            watch.best = progress.length
+        if watch.on_progress is not None:
+            since = watch.seconds - (watch.trace[-1][0] if watch.trace else 0.0)
+            watch.on_progress(
+                Progress(watch.seconds, progress.nodes, progress.length, progress.bound, since)
+            )
+
+    stop = replace(watch.stop, seconds=max(watch.seconds_left, 0.0))
+    proof = prove(instance, start, stop=stop, seed=task.seed, improve=improve, on_progress=tell)
+    watch.iterations = proof.nodes
+    if proof.length < watch.best:
+        watch.trace.append((watch.seconds, proof.length))
+    for warning in proof.warnings:
+        warnings.warn(warning, RuntimeWarning, stacklevel=3)
+    return Outcome(proof.places, proof.bound)
+
+
 METHODS: dict[str, Method] = {
     "lns": Method("large-neighbourhood search; the default, best at any time limit", _lns),
+    "exact": Method(
+        "branch-and-cut from an lns tour: the shortest tour, or a proven gap",
+        _exact,
+        MaxSeconds(600),
+    ),
+    "greedy": Method("greedy construction with 2-opt and Or-opt; the first tour of lns", _greedy),
+    "ls1": Method(
+        "local search 1 of Golden et al. (2012), 3,500 iterations", _ls1, MaxIterations(3_500)
+    ),
+    "ls2": Method(
+        "local search 2 of Golden et al. (2012), 25 x 300 iterations", _ls2, MaxIterations(7_500)
+    ),
+    "ls1-paper": Method(
+        "ls1 as the Attention-dynamic paper ran it: 500 iterations, from a cover",
+        partial(_ls1, as_in_paper=True),
+        MaxIterations(500) | NoImprovement(50),
+    ),
+    "ls2-paper": Method(
+        "ls2 as the Attention-dynamic paper ran it: 25 x 150 iterations, single replacements",
+        partial(_ls2, as_in_paper=True),
+        MaxIterations(3_750),
+    ),
+    "twophase": Method(
+        "smallest covers by HiGHS, then tours of them (Current and Schilling 1989)",
+        _twophase,
+        MaxSeconds(60),
+    ),
 }
 """The methods by name."""
 
@@ -142,7 +249,6 @@ def warmup() -> None:
     """Compile the kernels of the default method for every kind of distances."""
     from covertour.generate import random_instance
     from covertour.search.state import TABLE_UP_TO
-    from covertour.stop import MaxIterations
 
     small = random_instance(8, nearest=2)
     large = random_instance(TABLE_UP_TO + 1, nearest=7)

@@ -18,6 +18,7 @@ from covertour.metric import FloatArray, IntArray
 from covertour.tour import Tour
 
 PAIRS_AT_A_TIME = 4_000_000
+FEW_PAIRS = 20_000
 SAMPLE = 32
 """How many stops are measured against all places to learn how far a look has to go."""
 
@@ -225,7 +226,7 @@ def _nearest(instance: Instance, stops: IntArray, wanted: IntArray) -> Iterator[
 
 def _first_reach(instance: Instance, stops: IntArray, wanted: IntArray) -> float:
     """A reach at which few stops find much more than they want: the least that a sample needs."""
-    if instance.matrix is not None or len(stops) == 0:
+    if _all_pairs(instance, stops):
         return 1.0
     points = _embedding(instance)
     needed = []
@@ -235,6 +236,11 @@ def _first_reach(instance: Instance, stops: IntArray, wanted: IntArray) -> float
     apart = [square for square in needed if square > 0]
     extent = float(np.ptp(points, axis=0).max())
     return float(np.sqrt(min(apart))) if apart else max(extent * 1e-6, 1e-12)
+
+
+def _all_pairs(instance: Instance, stops: IntArray) -> bool:
+    """Whether to look at every pair of a stop and a place."""
+    return instance.matrix is not None or len(stops) * instance.n <= FEW_PAIRS
 
 
 def _square(points: FloatArray, others: FloatArray) -> FloatArray:
@@ -279,11 +285,11 @@ def _pairs_in_reach(
 ) -> Iterator[tuple[IntArray, IntArray]]:
     """The pairs (index into stops, place) where the place lies within reach of the stop.
 
-    A stop's pairs come together in one batch; a matrix knows no reach and gives all. Places are
-    sorted into square cells as wide as the reach, so only the cells around a stop's own are looked
-    at; stops of like reach go together.
+    A stop's pairs come together in one batch; a matrix knows no reach and gives all, and so do
+    pairs that are few. Otherwise places are sorted into square cells as wide as the reach, so only
+    the cells around a stop's own are looked at; stops of like reach go together.
     """
-    if instance.matrix is not None:
+    if _all_pairs(instance, stops):
         everyone = np.arange(instance.n)
         step = max(1, PAIRS_AT_A_TIME // instance.n)
         for first in range(0, len(stops), step):

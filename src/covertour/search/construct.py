@@ -188,8 +188,8 @@ def construct(s, start, must_visit, order):
 
 
 def serving_order(instance: Instance, seed: int) -> IntArray:
-    """The places along a Hilbert curve, or in random order where there is no map."""
-    if instance.coordinates is None or instance.matrix is not None:
+    """The places along a Hilbert curve, or in random order where all stops are looked at anyway."""
+    if instance.coordinates is None or instance.matrix is not None or instance.n <= 100:
         rng = np.random.default_rng(seed)
         return rng.permutation(instance.n).astype(np.int64)
     if instance.metric in ("geo", "haversine"):

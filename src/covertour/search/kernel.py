@@ -16,7 +16,7 @@ from numba import njit
 
 HOW: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 entry = njit(cache=True, **HOW)
-inner = njit(**HOW, **{"no_cpython_wrapper": True})
+inner = njit(**HOW | {"no_cpython_wrapper": True})
 
 HERE = Path(__file__).parent
 CACHE = HERE / "__pycache__"

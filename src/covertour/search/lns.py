@@ -321,7 +321,8 @@ def _cycle(team: list[Worker], watch: Watch, threads: ThreadPoolExecutor, planne
         position += stretch
         best = _best(team)
         if best.length < watch.best:
-            watch.improved(best.length, best.tour.copy())
+            found = int(best.anneal["improved"][0]) * len(team)
+            watch.improved(best.length, best.tour.copy(), found)
         watch.report()
 
 

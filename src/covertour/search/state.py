@@ -168,6 +168,17 @@ def make_state(instance: Instance, seed: int) -> State:
     )
 
 
+def read_tour(s: State) -> IntArray:
+    """The stops of the tour in order, int64[m]."""
+    places = np.empty(int(s.tour["size"][0]), dtype=np.int64)
+    following = s.at["next"]
+    stop = int(s.lists[STOPS, 0])
+    for index in range(len(places)):
+        places[index] = stop
+        stop = int(following[stop])
+    return places
+
+
 def _blocks(points: FloatArray | None, covers_start: IntArray) -> tuple[Any, Any]:
     """Groups of neighbouring places, and for each group the groups around it.
 

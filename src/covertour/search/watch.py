@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
+from typing import NamedTuple
 
 from covertour.metric import IntArray
 from covertour.result import Progress
@@ -25,6 +26,18 @@ REPORT_EVERY = 0.1
 
 OnImprove = Callable[[float, float, IntArray], None]
 OnProgress = Callable[[Progress], None]
+
+
+class Stretch(NamedTuple):
+    """What a stretch led to, counted from the start of the search.
+
+    Iterations made, the one that found the best tour, and the length and stops of that tour.
+    """
+
+    iterations: int
+    improved: int
+    length: float
+    places: IntArray
 
 
 @dataclass
@@ -84,18 +97,34 @@ class Watch:
     def stretch(self) -> int:
         """Iterations until the next look at the clock, at least one."""
         wanted = min(max(SHORTEST, 0.05 * self.seconds), LONGEST, self.seconds_left)
-        return max(1, min(self.expected(wanted), self.iterations_left))
+        patience = self._improved_iteration + self.stop.idle_iterations - self.iterations
+        return max(1, min(self.expected(wanted), self.iterations_left, patience))
 
     def ran(self, iterations: int, seconds: float) -> None:
         """Note that a stretch was run."""
         self.iterations += iterations
         self._running += seconds
 
-    def improved(self, length: float, places: IntArray, iteration: int | None = None) -> None:
+    def drive(self, advance: Callable[[int], Stretch]) -> None:
+        """Call ``advance`` for stretches of iterations until a limit is reached or Ctrl-C comes."""
+        try:
+            while True:
+                begin = perf_counter()
+                done = advance(self.stretch() if self.trace else 0)
+                self.ran(int(done.iterations) - self.iterations, perf_counter() - begin)
+                if done.length < self.best:
+                    self.improved(float(done.length), done.places.copy(), int(done.improved))
+                self.report()
+                if self.over:
+                    return
+        except KeyboardInterrupt:
+            return  # whoever is in a hurry gets the best tour so far
+
+    def improved(self, length: float, places: IntArray, iteration: int = 0) -> None:
         """Note a new best tour, int64[m], found at an iteration."""
         self.best = length
         self._improved_at = self.seconds
-        self._improved_iteration = self.iterations if iteration is None else iteration
+        self._improved_iteration = iteration
         self.trace.append((self._improved_at, length))
         if self.on_improve is not None:
             self.on_improve(self._improved_at, length, places)

@@ -1,0 +1,195 @@
+"""ls1: the first local search of Golden, Naji-Azimi, Raghavan, Salari and Toth (2012).
+
+An iteration removes a share of the stops, drawn by how much removing them saves, and repairs the
+tour by the place with the least insertion cost / (newly covered places)². In the original's setting
+the search starts from a tour of all places and the tour improver, Lin-Kernighan, runs after every
+20 improvements. Ours is 2-opt with Or-opt, which is weaker, so it also runs at every new best. In
+the setting of the Attention-dynamic paper the search starts from a cover and improves the tour in
+every iteration.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from covertour.instance import Instance
+from covertour.metric import IntArray
+from covertour.search.construct import cheapest_position, construct, drop_spare, gain_of
+from covertour.search.improve import improve
+from covertour.search.kernel import entry, inner
+from covertour.search.state import (
+    FIXED,
+    NOWHERE,
+    STOPS,
+    UNCOVERED,
+    clear_queue,
+    copy_tour,
+    draw_below,
+    draw_unit,
+    insert,
+    load_tour,
+    make_state,
+    remove,
+    saving,
+    touch,
+)
+from covertour.search.watch import Stretch, Watch
+
+REMOVED_SHARE = 0.3
+TOLERANCE = 1.1
+"""A tour longer than this times the best is given up."""
+
+MOST_NULL = 15
+"""After more returns to the best than this, the tour is mutated."""
+
+IMPROVE_AFTER = 20
+"""In the original's setting: improvements between two runs of the tour improver."""
+
+LS1 = np.dtype(
+    [
+        ("best", "f8"),
+        ("best_size", "i8"),
+        ("iterations", "i8"),  # made so far, and the one that found the best tour
+        ("improved", "i8"),
+        ("improvements", "i8"),  # since the improver ran
+        ("null", "i8"),  # returns to the best since the last mutation
+        ("improve_after", "i8"),
+    ]
+)
+
+
+@inner
+def _improve_all(s):
+    for index in range(s.tour[0].size):
+        touch(s, s.lists[STOPS, index])
+    improve(s, False)
+
+
+@inner
+def _remove_some(s, weight):
+    """Remove REMOVED_SHARE of the stops, drawn in proportion to what removing them would save.
+
+    Weighted drawing without replacement: the stops with the largest log(u) / weight, u uniform.
+    """
+    size = s.tour[0].size
+    total = max(1, int(REMOVED_SHARE * size))
+    for index in range(size):
+        stop = s.lists[STOPS, index]
+        share = max(saving(s, stop), 1e-12) if s.at[stop].role != FIXED else 0.0
+        weight[stop] = np.log(draw_unit(s) + 1e-300) / share if share > 0.0 else -np.inf
+    for _ in range(total):
+        best = -np.inf
+        best_stop = NOWHERE
+        for index in range(s.tour[0].size):
+            stop = s.lists[STOPS, index]
+            if weight[stop] > best:
+                best = weight[stop]
+                best_stop = stop
+        if best_stop < 0:
+            return
+        remove(s, best_stop)
+
+
+@inner
+def _repair(s):
+    """Insert the place with the least cost / (newly covered)² until everything is covered."""
+    while s.tour[0].uncovered > 0:
+        best = np.inf
+        best_place = NOWHERE
+        best_after = NOWHERE
+        for index in range(s.tour[0].uncovered):
+            needy = s.lists[UNCOVERED, index]
+            for k in range(s.at[needy].covered_from, s.at[needy].covered_to):
+                place = np.int64(s.who[k])
+                if s.at[place].queued == 1:  # looked at already
+                    continue
+                touch(s, place)
+                after, cost = cheapest_position(s, place)
+                if after < 0:
+                    after = s.lists[STOPS, 0] if s.tour[0].size > 0 else NOWHERE
+                    cost = 0.0
+                gain = gain_of(s, place)
+                score = cost / (gain * gain)
+                if score < best:
+                    best = score
+                    best_place = place
+                    best_after = after
+        clear_queue(s)
+        insert(s, best_place, best_after)
+    drop_spare(s)
+    clear_queue(s)
+    s.tour[0].log = 0
+
+
+@entry
+def ls1_for(s, search, weight, best, iterations):
+    """Make some iterations; search: LS1[1], weight: float64[n], best: int64[n], the best tour."""
+    a = search[0]
+    n = len(s.at)
+    if a.best_size == 0:
+        a.best = s.tour[0].length
+        a.best_size = copy_tour(s, best)
+    for _ in range(iterations):
+        a.iterations += 1
+        current = s.tour[0].length
+        s.tour[0].log = 0
+        _remove_some(s, weight)
+        s.tour[0].log = 0
+        _repair(s)
+        if s.tour[0].length < current:
+            a.improvements += 1
+        if a.improvements >= a.improve_after or s.tour[0].length < a.best * (1.0 - 1e-12):
+            _improve_all(s)
+            a.improvements = 0
+        if s.tour[0].length < a.best * (1.0 - 1e-12):
+            a.best = s.tour[0].length
+            a.best_size = copy_tour(s, best)
+            a.improved = a.iterations
+        elif s.tour[0].length > TOLERANCE * a.best:
+            load_tour(s, best, a.best_size)
+            a.null += 1
+        if a.null > MOST_NULL:
+            a.null = 0
+            place = draw_below(s, n)
+            s.tour[0].log = 0
+            if s.at[place].stop_at < 0:
+                after, _ = cheapest_position(s, place)
+                if s.at[place].covers_from < s.at[place].covers_to:  # not a forbidden one
+                    insert(s, place, after if after >= 0 else s.lists[STOPS, 0])
+            elif s.at[place].role != FIXED:
+                remove(s, place)
+            _repair(s)
+
+
+@entry
+def ls1_finish(s, search, best):
+    """Run the tour improver on the best tour."""
+    load_tour(s, best, search[0].best_size)
+    _improve_all(s)
+    search[0].best = s.tour[0].length
+    search[0].best_size = copy_tour(s, best)
+
+
+def ls1(
+    instance: Instance, watch: Watch, seed: int, start: IntArray, as_in_paper: bool
+) -> IntArray:
+    """Search until the watch says stop; the stops of the best tour in order."""
+    rng = np.random.default_rng(seed)
+    s = make_state(instance, seed)
+    allowed = np.setdiff1d(np.arange(instance.n), instance.forbidden)
+    if len(start) == 0 and not as_in_paper:
+        start = rng.permutation(allowed)
+    construct(s, start, instance.must_visit, rng.permutation(instance.n))
+    search = np.zeros(1, dtype=LS1)
+    search["improve_after"] = 0 if as_in_paper else IMPROVE_AFTER
+    weight = np.empty(instance.n)
+    best = np.empty(instance.n, dtype=np.int64)
+
+    def advance(iterations: int) -> Stretch:
+        ls1_for(s, search, weight, best, iterations)
+        a = search[0]
+        return Stretch(a["iterations"], a["improved"], a["best"], best[: a["best_size"]])
+
+    watch.drive(advance)
+    ls1_finish(s, search, best)
+    return best[: search["best_size"][0]]

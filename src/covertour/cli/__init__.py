@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
-from covertour.cli import files, solving
+from covertour.cli import bench, files, solving
 from covertour.errors import InputError, SolveError
 from covertour.version import __version__
 
@@ -36,6 +36,7 @@ app.command()(files.generate)
 app.command()(solving.methods)
 app.command()(solving.demo)
 app.command()(solving.warmup)
+app.add_typer(bench.app, name="bench")
 
 
 def _print_version(wanted: bool) -> None:

@@ -4,7 +4,8 @@ Without ``ax`` it draws on a new figure of its own, without pyplot: ``plot_tour(
 tour).figure.savefig("tour.png")``.
 """
 
+from covertour.plot.gap import plot_gap_against_time
 from covertour.plot.places import plot_instance, plot_tour
 from covertour.plot.trace import plot_trace
 
-__all__ = ["plot_instance", "plot_tour", "plot_trace"]
+__all__ = ["plot_gap_against_time", "plot_instance", "plot_tour", "plot_trace"]

@@ -1,0 +1,123 @@
+"""One timed solve of a benchmark: warmed up, checked by the referee again, and interruptible."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from types import FrameType
+
+from covertour.errors import InputError, SolveError
+from covertour.instance import Instance
+from covertour.methods import METHODS, solve
+from covertour.referee import verify
+from covertour.result import Result
+from covertour.stop import MaxIterations, MaxSeconds, Stop
+
+OnStep = Callable[[float, float, str], None]
+"""Called before each run of a benchmark with the share of the work that is done, the whole, and
+what comes next; at the end with share and whole equal."""
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A solve and its time.
+
+    ``seconds``: from the call of ``solve``, with the coverage built before, to the end of the
+    method. The referee's check inside ``solve`` is not counted: it is made once more after the
+    solve, timed, and that time is subtracted.
+    """
+
+    result: Result
+    seconds: float
+
+    def seconds_to(self, length: float) -> float | None:
+        """When the method had its first tour of at most this length; None where it never had.
+
+        Counted like ``seconds``, to the moment the method told of the tour.
+        """
+        for moment, found in self.result.trace:
+            if at_most(found, length):
+                return moment
+        return self.seconds if at_most(self.result.length, length) else None
+
+    def length_at(self, seconds: float) -> float | None:
+        """Length of the best tour at that moment; None where there was none yet."""
+        trace = self.result.trace or ((self.seconds, self.result.length),)
+        before = [length for moment, length in trace if moment <= seconds]
+        return before[-1] if before else None
+
+
+def at_most(length: float, limit: float) -> bool:
+    """Whether a length is no more than a limit, roundings of the sum aside."""
+    return length <= limit * (1.0 + 1e-9)
+
+
+def gap_percent(length: float, reference: float) -> float:
+    """By how many percent a length is over a reference."""
+    if length == reference:
+        return 0.0
+    return 100.0 * (length / reference - 1.0) if reference > 0 else float("inf")
+
+
+def timed_run(instance: Instance, method: str, stop: Stop, seed: int, workers: int = 1) -> Run:
+    """Solve with the coverage built beforehand; see :class:`Run` for what is timed."""
+    _ = instance.coverage
+    result = _solve_interruptibly(instance, method, stop, seed, workers)
+    began = perf_counter()
+    verdict = verify(instance, result.tour)
+    checking = perf_counter() - began
+    if not verdict.ok:
+        raise SolveError(f"{method} made a wrong tour of {instance.name}")
+    last = result.trace[-1][0] if result.trace else 0.0
+    return Run(result, max(result.seconds - checking, last))
+
+
+def _solve_interruptibly(
+    instance: Instance, method: str, stop: Stop, seed: int, workers: int
+) -> Result:
+    """Solve; Ctrl-C, which a solve answers with its best tour so far, ends the benchmark."""
+    pressed = False
+
+    def press(number: int, frame: FrameType | None) -> None:
+        nonlocal pressed
+        pressed = True
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        return solve(instance, method, stop=stop, seed=seed, workers=workers)
+    before = signal.signal(signal.SIGINT, press)
+    try:
+        result = solve(instance, method, stop=stop, seed=seed, workers=workers)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed:
+        raise KeyboardInterrupt
+    return result
+
+
+def warm_up(instance: Instance, methods: Sequence[str]) -> None:
+    """Load and compile what the methods need for this kind of instance, off the clock."""
+    for method in dict.fromkeys(methods):
+        timed_run(instance, method, MaxIterations(1) | MaxSeconds(0.1), seed=0)
+        timed_run(instance, method, MaxSeconds(0.02), seed=0)
+
+
+def check_methods(methods: Sequence[str], option: str = "methods") -> None:
+    """Refuse an empty list and methods that do not exist."""
+    if not methods:
+        raise InputError(f"{option}: expected at least one of {', '.join(METHODS)}")
+    for method in methods:
+        if method not in METHODS:
+            raise InputError(f"{option}: no {method!r}; there are {', '.join(METHODS)}")
+
+
+def check_positive(option: str, values: Sequence[float]) -> None:
+    """Refuse an empty list of numbers and numbers that are not above 0."""
+    if not values:
+        raise InputError(f"{option}: expected at least one number")
+    for value in values:
+        if not 0 < value < float("inf"):
+            raise InputError(f"{option}: expected numbers > 0, got {value:g}")

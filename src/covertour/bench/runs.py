@@ -56,8 +56,8 @@ def at_most(length: float, limit: float) -> bool:
 
 
 def gap_percent(length: float, reference: float) -> float:
-    """By how many percent a length is over a reference."""
-    if length == reference:
+    """By how many percent a length is over a reference; 0 where only roundings differ."""
+    if at_most(length, reference) and at_most(reference, length):
         return 0.0
     return 100.0 * (length / reference - 1.0) if reference > 0 else float("inf")
 

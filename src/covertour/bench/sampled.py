@@ -175,7 +175,7 @@ def _row(method: str, limit: str, runs: Sequence[Run], best: Sequence[float]) ->
         gap_percent=fmean(gaps),
         gap_error_percent=_standard_error(gaps),
         worst_gap_percent=max(gaps),
-        at_reference=sum(gap <= 1e-7 for gap in gaps),
+        at_reference=sum(gap == 0 for gap in gaps),
         proven=sum(run.result.optimal for run in runs),
         seconds=fmean(times),
         median_seconds=median(times),

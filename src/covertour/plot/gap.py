@@ -40,7 +40,8 @@ class MethodAtTime(Protocol):
 def plot_gap_against_time(rows: Sequence[MethodAtTime], ax: Axes | None = None) -> Axes:
     """Draw the mean gap against the mean time, both logarithmic, a line for each method.
 
-    A gap of 0, which has no place on a logarithmic axis, stands on a floor line below all others.
+    A gap of 0, which has no place on a logarithmic axis, stands on a floor line below all others;
+    a method's line ends where it arrives there for good.
     """
     if not rows:
         raise InputError("gaps: expected at least one row")
@@ -54,6 +55,8 @@ def plot_gap_against_time(rows: Sequence[MethodAtTime], ax: Axes | None = None) 
             for row in rows
             if row.method == method and isfinite(row.gap_percent)
         )
+        while len(points) > 1 and points[-2][1] == points[-1][1] == floor:
+            points.pop()
         ax.plot(
             [seconds for seconds, _ in points],
             [gap for _, gap in points],
@@ -64,7 +67,7 @@ def plot_gap_against_time(rows: Sequence[MethodAtTime], ax: Axes | None = None) 
             markersize=6,
             label=style.printable(method),
             clip_on=False,
-            zorder=3,
+            zorder=3 - index / 100,  # the first method on top
         )
     ax.set_xscale("log")
     ax.set_yscale("log")

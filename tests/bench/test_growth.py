@@ -7,7 +7,6 @@ from covertour.bench import scale, scale_document
 from covertour.bench.growth import fit_exponent
 from covertour.bench.scale_case import ScaleCase, measure
 
-
 SAME = 1 + 1e-12
 """Room for the roundings of sums in another order."""
 

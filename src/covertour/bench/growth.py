@@ -139,11 +139,11 @@ def scale_document(report: ScaleReport) -> Document:
     """The report as tables and sentences."""
     columns = (
         Column("n", "n", ",d"),
-        Column("stops", "stops", ",d"),
+        Column("stops", "stops", ",d", detail=True),
         Column("coverage_seconds", "coverage", time_text),
         Column("first_tour_seconds", "first tour", time_text),
         Column("growth", "growth", ".2f"),
-        Column("first_length_per_root_n", "first length/√n", ".4f"),
+        Column("first_length_per_root_n", "first length/√n", ".4f", detail=True),
         *(
             Column(f"length_per_root_n_at_{limit:g}_s", f"at {_limit_text(limit)}", ".4f")
             for limit in report.seconds
@@ -153,10 +153,11 @@ def scale_document(report: ScaleReport) -> Document:
                 f"gap_percent_at_{limit:g}_s",
                 f"% over {_limit_text(report.seconds[-1])} at {_limit_text(limit)}",
                 ".2f",
+                detail=True,
             )
             for limit in report.seconds[:-1]
         ),
-        Column("iterations_per_second", "iterations/s", ",.0f"),
+        Column("iterations_per_second", "iterations/s", ",.0f", detail=True),
         Column("peak_gigabytes", "peak GB", ".2f"),
     )
     rows = []

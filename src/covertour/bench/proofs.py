@@ -108,7 +108,7 @@ def proof_document(report: ProofReport) -> Document:
         Column("bound", "bound", ",.10g"),
         Column("gap_percent", "gap %", percent_text),
         Column("proven", "proven", lambda proven: "yes" if proven else "no"),
-        Column("nodes", "nodes", ",d"),
+        Column("nodes", "nodes", ",d", detail=True),
         Column("seconds", "time", time_text),
     )
     rows = tuple(tuple(getattr(row, column.name) for column in columns) for row in report.rows)

@@ -168,10 +168,10 @@ def literature_document(report: LiteratureReport) -> Document:
         Column("method", "method", "s"),
         Column("best_known", "best known", ",g"),
         Column("best", "best", ",.10g"),
-        Column("best_gap_percent", "best gap %", percent_text),
+        Column("best_gap_percent", "best gap %", percent_text, detail=True),
         Column("mean_gap_percent", "mean gap %", percent_text),
         Column("worst_gap_percent", "worst gap %", percent_text),
-        Column("seeds", "seeds", "d"),
+        Column("seeds", "seeds", "d", detail=True),
         Column("reached", "reached", "d"),
         Column("median_seconds", "median time", time_text),
     )

@@ -193,15 +193,15 @@ def random_document(report: RandomReport) -> Document:
         Column("method", "method", "s"),
         Column("limit", "limit", "s"),
         Column("length", "mean length", ".4f"),
-        Column("length_error", "± s.e.", ".4f"),
+        Column("length_error", "± s.e.", ".4f", detail=True),
         Column("gap_percent", "mean gap %", percent_text),
-        Column("gap_error_percent", "± s.e.", percent_text),
-        Column("worst_gap_percent", "worst gap %", percent_text),
+        Column("gap_error_percent", "± s.e.", percent_text, detail=True),
+        Column("worst_gap_percent", "worst gap %", percent_text, detail=True),
         Column("at_reference", "at reference", "d"),
         Column("proven", "proven", "d"),
         Column("seconds", "mean time", time_text),
-        Column("median_seconds", "median time", time_text),
-        Column("longest_seconds", "longest", time_text),
+        Column("median_seconds", "median time", time_text, detail=True),
+        Column("longest_seconds", "longest", time_text, detail=True),
     )
     rows = tuple(tuple(getattr(row, column.name) for column in columns) for row in report.rows)
     error = "" if report.reference_error is None else f" ± {report.reference_error:.4f}"

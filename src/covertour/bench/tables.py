@@ -22,11 +22,13 @@ class Column:
     """A column: its name in a CSV file, its heading for people, and how they see a value.
 
     ``form``: a format for numbers, or a function that makes text; None is shown as a dash.
+    ``detail``: may be left out where there is little room.
     """
 
     name: str
     heading: str
     form: str | Callable[[Any], str] = ""
+    detail: bool = False
 
     @property
     def is_text(self) -> bool:
@@ -54,6 +56,15 @@ class Table:
             [column.show(value) for column, value in zip(self.columns, row, strict=True)]
             for row in self.rows
         ]
+
+    def without(self, column: Column) -> Table:
+        """The table without one of its columns."""
+        index = self.columns.index(column)
+        return Table(
+            self.title,
+            self.columns[:index] + self.columns[index + 1 :],
+            tuple(row[:index] + row[index + 1 :] for row in self.rows),
+        )
 
     def csv(self) -> str:
         """The values in full as CSV; what is missing is empty."""

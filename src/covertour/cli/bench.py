@@ -192,7 +192,7 @@ def random(
     if seconds is None and iterations is None:
         raise InputError("--seconds, --iterations: give at least one limit")
     target = _target(output, name or "random")
-    with _progress() as on_step:
+    with _progress(in_seconds=seconds is not None) as on_step:
         report = bench.random(
             n,
             rule,
@@ -242,7 +242,7 @@ def scale(
     from covertour import bench
 
     target = _target(output, name or "scale")
-    with _progress() as on_step:
+    with _progress(in_seconds=True) as on_step:
         report = bench.scale(
             _several("--sizes", sizes, int),
             _several("--seconds", seconds, float),
@@ -298,7 +298,7 @@ def _publish(target: _Target, document: Document, draw: Callable[[], Axes] | Non
     show.say(document.title)
     show.say("")
     for table in document.tables:
-        show.show(_rich_table(table))
+        show.show(_fitting_table(table))
         show.say("")
     for sentence in document.sentences:
         show.say(sentence)
@@ -314,13 +314,42 @@ def _publish(target: _Target, document: Document, draw: Callable[[], Axes] | Non
         show.say(f"wrote {path}")
 
 
-def _rich_table(table: Table) -> Any:
+def _fitting_table(table: Table) -> Any:
+    """The table for the terminal: where there is little room, headings are broken into words, and
+    details are left to the files.
+    """
+    from rich.console import Console
+
+    console = Console()
+    if not console.is_terminal or sum(_widths(table, broken=False)) <= console.width:
+        return _rich_table(table, broken=False)
+    for column in reversed(table.columns):
+        if sum(_widths(table, broken=True)) <= console.width:
+            break
+        if column.detail:
+            table = table.without(column)
+    return _rich_table(table, broken=True)
+
+
+def _widths(table: Table, broken: bool) -> list[int]:
+    """How wide each column is, with the space after it; headings are broken into words or not."""
+    widths = []
+    for column, *cells in zip(table.columns, *table.shown(), strict=True):
+        heading = column.heading.split() if broken else [column.heading]
+        widths.append(2 + max(map(len, [*cells, *heading])))
+    return widths
+
+
+def _rich_table(table: Table, broken: bool) -> Any:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    shown = RichTable(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
-    for column in table.columns:
-        shown.add_column(column.heading, justify="left" if column.is_text else "right")
+    shown = RichTable.grid(padding=(0, 2, 0, 0))
+    shown.show_header = True
+    shown.header_style = "bold"
+    for column, width in zip(table.columns, _widths(table, broken), strict=True):
+        justify: Any = "left" if column.is_text else "right"
+        shown.add_column(column.heading, justify=justify, width=width - 2)
     for row in table.shown():
         shown.add_row(*(Text(show.printable(cell), no_wrap=True) for cell in row))
     return shown
@@ -333,11 +362,12 @@ def _loud(sentence: str) -> Any:
 
 
 @contextmanager
-def _progress() -> Iterator[OnStep | None]:
+def _progress(in_seconds: bool = False) -> Iterator[OnStep | None]:
     """A function that shows on the terminal what is run and when it will be over; None in a pipe.
 
     Drawn between the runs only, never by a thread beside them, which would disturb what is timed;
-    hence the time of day at which it ends, which stays true during a long run.
+    hence the time of day at which it ends, which stays true during a long run. ``in_seconds``:
+    whether the steps are told in seconds, as planned.
     """
     if not show.on_terminal():
         yield None
@@ -359,21 +389,26 @@ def _progress() -> Iterator[OnStep | None]:
                 return
             drawn = now
             grid = RichTable.grid(padding=(0, 2, 0, 0))
+            for _ in range(3):
+                grid.add_column(no_wrap=True)
             bar = ProgressBar(total=max(whole, 1e-9), completed=done, width=20)
-            grid.add_row(bar, _time_left(now - first, done, whole), show.printable(what))
+            left = whole if in_seconds else None
+            if done > 0:
+                left = (now - first) * (whole - done) / done
+            grid.add_row(bar, _time_left(left), show.printable(what))
             live.update(grid, refresh=True)
 
         yield step
     show.note(f"measured for {_duration(perf_counter() - began)}")
 
 
-def _time_left(elapsed: float, done: float, whole: float) -> str:
-    """How long it will go on, and until when, judged by what was done so far."""
-    if done <= 0:
+def _time_left(left: float | None) -> str:
+    """How long it will go on, and until when."""
+    if left is None:
         return "time left not known yet"
-    left = elapsed * (whole - done) / done
     until = datetime.now() + timedelta(seconds=left)
-    return f"{_duration(left)} left, until {until:%H:%M:%S}"
+    day = "" if left < 43200 else "%a "
+    return f"about {_duration(left)} left, until {until:{day}%H:%M:%S}"
 
 
 def _duration(seconds: float) -> str:

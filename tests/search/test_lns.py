@@ -1,0 +1,93 @@
+"""The large-neighbourhood search finds shortest tours: by brute force, and of the literature."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import definition
+import numpy as np
+import pytest
+
+from covertour import Instance, read, solve
+from covertour.stop import MaxIterations, TargetLength
+
+LIBRARY = Path(__file__).parents[3] / "shared" / "data" / "tsplib"
+
+
+def shortest(instance: Instance) -> float:
+    """The length of a shortest covering tour, by dynamic programming over all sets of stops."""
+    n = instance.n
+    table = [[definition.distance(instance, i, j) for j in range(n)] for i in range(n)]
+    covers = [definition.covers(instance, i) for i in range(n)]
+    allowed = [i for i in range(n) if i not in instance.forbidden]
+    best = float("inf")
+    for first in allowed:
+        if instance.depot is not None and first != instance.depot:
+            continue
+        paths = {(frozenset([first]), first): 0.0}
+        while paths:
+            longer: dict[tuple[frozenset[int], int], float] = {}
+            for (stops, last), length in paths.items():
+                reached = set().union(*(covers[i] for i in stops))
+                if len(reached) == n and set(instance.must_visit.tolist()) <= stops:
+                    best = min(best, length + table[last][first])
+                for stop in allowed:
+                    if stop not in stops:
+                        key = stops | {stop}, stop
+                        further = length + table[last][stop]
+                        longer[key] = min(further, longer.get(key, further))
+            paths = longer
+    return best
+
+
+def small(kind: str, seed: int) -> Instance:
+    """Up to seven places and some of every rule."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 8))
+    points = rng.integers(0, 60, (n, 2)).astype(float)
+    rules = {
+        "depot": int(rng.integers(n)) if rng.random() < 0.5 else None,
+        "required": rng.integers(n, size=int(rng.random() < 0.4)).tolist(),
+    }
+    if kind == "directed":
+        return Instance.from_matrix(
+            np.hypot(*(points[:, None] - points[None]).T) + rng.uniform(0, 9, (n, n)),
+            radius=rng.uniform(0, 40, n),
+            **rules,
+        )
+    if kind == "nearest":
+        return Instance.from_coordinates(points, nearest=int(rng.integers(0, 3)), **rules)
+    if kind == "radius":
+        return Instance.from_coordinates(points, radius=rng.uniform(0, 40, n), **rules)
+    sets = [rng.integers(n, size=2).tolist() for _ in range(n)]
+    return Instance.from_coordinates(points, metric="euc_2d", sets=sets, **rules)
+
+
+@pytest.mark.parametrize("kind", ["nearest", "radius", "sets", "directed"])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_small_instance_is_solved_to_the_optimum(kind: str, seed: int) -> None:
+    instance = small(kind, seed)
+    found = solve(instance, stop=MaxIterations(2000), seed=seed)
+    assert found.length == pytest.approx(shortest(instance), rel=1e-9)
+
+
+@pytest.mark.skipif(
+    not LIBRARY.is_dir(), reason="the TSPLIB files are not beside the project (../shared/data)"
+)
+@pytest.mark.parametrize(
+    ("name", "best_known"), [("eil51", 164), ("berlin52", 3887), ("st70", 288)]
+)
+def test_a_case_of_the_literature_is_solved_to_the_best_known(name: str, best_known: int) -> None:
+    instance = read(LIBRARY / f"{name}.tsp", nearest=7)
+    found = solve(instance, stop=MaxIterations(20_000) | TargetLength(best_known), seed=1)
+    assert found.length == best_known
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_larger_start_tour_is_improved_in_place(workers: int) -> None:
+    rng = np.random.default_rng(8)
+    instance = Instance.from_coordinates(rng.random((400, 2)), nearest=7)
+    first = solve(instance, "greedy", seed=3)
+    better = solve(instance, stop=MaxIterations(2000), start=first.tour, workers=workers)
+    assert better.length < first.length
+    assert better.trace[0][1] <= first.length * (1 + 1e-9)

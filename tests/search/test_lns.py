@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import definition
@@ -91,3 +93,29 @@ def test_a_larger_start_tour_is_improved_in_place(workers: int) -> None:
     better = solve(instance, stop=MaxIterations(2000), start=first.tour, workers=workers)
     assert better.length < first.length
     assert better.trace[0][1] <= first.length * (1 + 1e-9)
+
+
+HUB = """
+import sys
+import numpy as np
+from covertour import Instance, solve
+from covertour.stop import MaxIterations
+
+n, iterations = int(sys.argv[1]), int(sys.argv[2])
+angle = np.linspace(0, 2 * np.pi, n - 1, endpoint=False)
+ring = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+hub = (ring[:1] + ring[1:2]) / 2
+sets = [range(n)] + [[0]] * (n - 1)
+instance = Instance.from_coordinates(np.concatenate([hub, ring]), sets=[list(s) for s in sets])
+found = solve(instance, start=range(1, n), stop=MaxIterations(iterations))
+print(len(found.tour), found.iterations < iterations)
+"""
+"""A ring of places that each need themselves, and a hub on it that covers all of them."""
+
+
+@pytest.mark.parametrize("n", [300, 20_000])
+def test_a_start_of_which_one_new_stop_makes_all_others_redundant(n: int) -> None:
+    # In a process of its own: 20,000 changes in one iteration are more than the log can hold.
+    arguments = [sys.executable, "-c", HUB, str(n), "2000"]
+    ran = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (0, "1 True\n"), ran.stderr[-500:]

@@ -8,7 +8,7 @@ from unittest.mock import patch
 import definition
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numba import njit
 from strategies import instances
@@ -179,6 +179,7 @@ def problem(kind: str, n: int = 30, seed: int = 1) -> Instance:
     return Instance.from_coordinates(points, radius=reach, forbidden=[2, 5])
 
 
+few = settings(max_examples=max(10, settings().max_examples // 3))
 every_kind = pytest.mark.parametrize("kind", ["table", "on the fly", "directed"])
 
 
@@ -274,6 +275,7 @@ def between(s: State) -> FloatArray:
 
 
 @pytest.mark.parametrize("metric", METRICS)
+@few
 @given(st.data())
 def test_distances_from_a_table_are_those_of_the_instance(metric: str, data: st.DataObject) -> None:
     instance = coverable(data, metric)
@@ -283,6 +285,7 @@ def test_distances_from_a_table_are_those_of_the_instance(metric: str, data: st.
 
 
 @pytest.mark.parametrize("metric", [name for name in METRICS if name != "matrix"])
+@few
 @given(st.data())
 def test_distances_on_the_fly_are_those_of_the_instance(metric: str, data: st.DataObject) -> None:
     instance = coverable(data, metric)
@@ -302,6 +305,7 @@ def test_distances_on_the_fly_are_those_of_the_instance(metric: str, data: st.Da
         assert found == pytest.approx(expected, rel=1e-9, abs=1e-3 if metric == "haversine" else 0)
 
 
+@few
 @given(instances(most=30, metrics=tuple(name for name in METRICS if name != "matrix")))
 def test_every_block_is_near_itself_first_and_near_no_block_twice(instance: Instance) -> None:
     assume(definition.covering_stops(instance) is not None)

@@ -34,7 +34,7 @@ def test_small_cuts_are_minimum_cuts_between_groups(seed):
     groups = [rng.choice(nodes, int(rng.integers(1, 4)), replace=False) for _ in range(5)]
     start = np.cumsum([0, *map(len, groups)])
     source, sink = np.triu_indices(5, 1)
-    for limit in (0.4, 100.0):
+    for limit, each in ((0.4, 100), (100.0, 100), (0.8, 1)):
         sides, which, runs = small_cuts(
             *arcs(nodes, u, v, x),
             start,
@@ -43,6 +43,7 @@ def test_small_cuts_are_minimum_cuts_between_groups(seed):
             source,
             sink,
             np.full(len(source), limit),
+            each,
             100,
         )
         assert runs[0] <= len(source)
@@ -61,7 +62,7 @@ def test_small_cuts_are_minimum_cuts_between_groups(seed):
             elif flow < limit - 1e-6:
                 # Skipped only where a cut found for the same source already separates it.
                 others = [s for q, s in found.items() if source[q] == a and q < p]
-                assert any(not side[groups[b]].any() for side in others)
+                assert len(others) >= each or any(not side[groups[b]].any() for side in others)
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -99,13 +99,13 @@ def random_point(rng, problem):
 
 def families(point, rng):
     def by_flows(flows):
-        return connectivity(point, flow_sides(point, *flows, 100)[0], LEAST)
+        return connectivity(point, flow_sides(point, *flows, 2), LEAST)
 
     return {
         "links": links(point),
         "components": [cut for _, cut in connectivity(point, components(point), LEAST)],
         "root": [cut for _, cut in by_flows(from_root(point, LEAST))],
-        "sets": [cut for _, cut in by_flows(between_sets(point, LEAST))],
+        "sets": [cut for _, cut in by_flows(between_sets(point, LEAST, rng, 5))],
         "places": [cut for _, cut in by_flows(place_to_sets(point, LEAST, rng, 5))],
         "blossoms": [cut for _, cut in combs(point, [], LEAST)],
         "combs": [cut for _, cut in combs(point, random_clusters(point, rng), LEAST)],

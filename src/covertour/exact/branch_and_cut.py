@@ -28,8 +28,8 @@ from covertour.stop import Stop
 NEIGHBOURS = 10
 """Pairs a place starts with; the rest is priced."""
 
-IDLE_SOLVES = 8
-"""A cut that was slack for so many solves leaves the program."""
+IDLE_SOLVES = 1
+"""A cut that was idle for more solves than this leaves the program."""
 
 
 @dataclass(order=True)

@@ -119,6 +119,7 @@ def small_cuts(
     source: IntArray,
     sink: IntArray,
     limit: FloatArray,
+    each: int,
     most: int,
 ) -> tuple[np.ndarray, IntArray, IntArray]:
     """Minimum cuts below their limit between groups of places.
@@ -126,8 +127,9 @@ def small_cuts(
     Group k is ``group[group_start[k]:group_start[k + 1]]``; a member takes at most ``strength``
     (float64[nodes]) from the source or gives it to the sink. Cut p separates group ``source[p]``
     from group ``sink[p]`` and is wanted below ``limit[p]``. Pairs should be sorted by source: a
-    pair is skipped when a cut found for the same source already separates it. Returns the source
-    sides, uint8[found, nodes] with found <= ``most``, the p of each, and how many flows were run.
+    pair is skipped when a cut found for the same source already separates it, or when ``each`` cuts
+    were found for that source. Returns the source sides, uint8[found, nodes], at most ``most``,
+    the p of each, and how many flows were run.
     """
     nodes = len(first) - 1
     sides = np.zeros((most, nodes), dtype=np.uint8)
@@ -147,7 +149,7 @@ def small_cuts(
         a, b = source[p], sink[p]
         if p > 0 and source[p - 1] != a:
             first_of_source = found
-        separated = False
+        separated = found - first_of_source >= each
         for k in range(first_of_source, found):
             apart = True
             for index in range(group_start[b], group_start[b + 1]):

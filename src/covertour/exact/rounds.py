@@ -19,38 +19,30 @@ FEW = 10
 FAMILIES = 10
 """Ways to shrink clusters of places that are tried when looking for combs."""
 
-MOST_FLOWS = 20_000
-"""No more flows than this in a family and round."""
-
 
 def separate(point: Point, rng: np.random.Generator, most: int) -> list[Cut]:
     """Violated cuts, the most violated first, at most ``most`` besides the links."""
     links = families.links(point)
     found = families.connectivity(point, families.components(point), LEAST)
     if len(found) < 3:
-        found += _by_flows(point, families.from_root(point, LEAST), rng)
+        found += _by_flows(point, families.from_root(point, LEAST), 1)
+    # With a certain stop the flows to it have found every violated connectivity cut.
+    if point.y.max() < 1.0 - 1e-6:
+        if len(found) < FEW:
+            found += _by_flows(point, families.between_sets(point, LEAST, rng, 10), 1)
+        if len(found) < FEW:
+            found += _by_flows(point, families.place_to_sets(point, LEAST, rng, 10), 1)
     if len(found) < FEW:
         found += combs.combs(point, [], LEAST)
         for _ in range(FAMILIES):
             clusters = combs.random_clusters(point, rng)
             if clusters:
                 found += combs.combs(point, clusters, LEAST)
-    # With a certain stop the flows to it have found every violated connectivity cut.
-    if point.y.max() < 1.0 - 1e-6:
-        if len(found) < FEW:
-            found += _by_flows(point, families.between_sets(point, LEAST), rng)
-        if len(found) < FEW:
-            found += _by_flows(point, families.place_to_sets(point, LEAST, rng, 10), rng)
     found.sort(key=lambda item: -item[0])
     return links + [cut for _, cut in found[:most]]
 
 
 def _by_flows(
-    point: Point, flows: tuple[IntArray, IntArray, FloatArray], rng: np.random.Generator
+    point: Point, flows: tuple[IntArray, IntArray, FloatArray], each: int
 ) -> list[tuple[float, Cut]]:
-    source, sink, limit = flows
-    if len(source) > MOST_FLOWS:
-        some = np.sort(rng.choice(len(source), MOST_FLOWS, replace=False))
-        source, sink, limit = source[some], sink[some], limit[some]
-    sides, _ = families.flow_sides(point, source, sink, limit, 200)
-    return families.connectivity(point, sides, LEAST)
+    return families.connectivity(point, families.flow_sides(point, *flows, each), LEAST)

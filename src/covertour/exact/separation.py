@@ -16,6 +16,9 @@ from covertour.exact.formulation import Problem
 from covertour.exact.maxflow import Arcs, arcs, small_cuts
 from covertour.metric import FloatArray, IntArray
 
+MOST_SIDES = 500
+"""No more cuts than this from one family and round."""
+
 ACTIVE = 1e-6
 """Places and pairs with less than this are not part of the support."""
 
@@ -182,18 +185,18 @@ def _groups(point: Point) -> tuple[IntArray, IntArray]:
 
 
 def flow_sides(
-    point: Point, source: IntArray, sink: IntArray, limit: FloatArray, most: int
-) -> tuple[np.ndarray, int]:
-    """Sides of minimum cuts between groups (see :func:`_groups`), bool[k, n], and flows run."""
+    point: Point, source: IntArray, sink: IntArray, limit: FloatArray, each: int
+) -> np.ndarray:
+    """Sides of minimum cuts between groups (see :func:`_groups`), bool[k, n], ``each`` a source."""
     start, group = _groups(point)
     order = np.argsort(source, kind="stable")
     first, head, back, capacity = point.graph
     strength = 2.0 * point.y[point.active]
-    sides, _, runs = small_cuts(
+    sides, _, _ = small_cuts(
         first, head, back, capacity, start, group, strength,
-        source[order], sink[order], limit[order], most,
+        source[order], sink[order], limit[order], each, MOST_SIDES,
     )  # fmt: skip
-    return sides.astype(bool)[:, point.nearest_active], int(runs[0])
+    return sides.astype(bool)[:, point.nearest_active]
 
 
 def from_root(point: Point, least: float) -> tuple[IntArray, IntArray, FloatArray]:
@@ -212,9 +215,16 @@ def from_root(point: Point, least: float) -> tuple[IntArray, IntArray, FloatArra
     return source, sink, limit - least
 
 
-def between_sets(point: Point, least: float) -> tuple[IntArray, IntArray, FloatArray]:
-    """Flows between every two sets to hit: the cuts x(δ(S)) >= 2."""
-    a, b = np.triu_indices(point.problem.sets, 1)
+def between_sets(
+    point: Point, least: float, rng: np.random.Generator, each: int
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Flows from every set to hit to some others, or to all if they are few: x(δ(S)) >= 2."""
+    sets = point.problem.sets
+    if sets - 1 <= 2 * each:
+        a, b = np.triu_indices(sets, 1)
+    else:
+        a = np.repeat(np.arange(sets), each)
+        b = (a + rng.integers(1, sets, size=len(a))) % sets
     return a, b, np.full(len(a), 2.0 - least)
 
 

@@ -121,7 +121,8 @@ class _Search:
     @property
     def bound(self) -> float:
         """No tour is shorter: the lowest open node, or the best tour where none is left."""
-        lowest = min([node.bound for node in self.open[:1]], default=np.inf)
+        # All of them, not the first: Ctrl-C may come while the heap is being mended.
+        lowest = min([node.bound for node in self.open], default=np.inf)
         if self.active is not None:
             lowest = min(lowest, self.active.bound)
         if self.problem.integral:
@@ -132,12 +133,13 @@ class _Search:
 
     def proof(self) -> Proof:
         """What is proven now."""
-        bound = min(self.bound, self.length)
+        length = self.instance.length(self.places)
+        bound = min(self.bound, length)
         return Proof(
             places=self.places,
-            length=self.length,
+            length=length,
             bound=bound,
-            optimal=relative_gap(self.length, bound) <= 1e-6,
+            optimal=relative_gap(length, bound) <= 1e-6,
             nodes=self.nodes,
             cuts=len(self.relaxation.pool) if self.relaxation is not None else 0,
             seconds=perf_counter() - self.begun,
@@ -218,31 +220,31 @@ class _Search:
             node = self.active
             assert node is not None
             children = self.process(node)
-            self.active = None
+            # At no moment, whenever Ctrl-C comes, may a node be neither active nor open.
             for child in children:
                 heapq.heappush(self.open, child)
+            self.active = None
             while self.open and self.open[0].bound >= self.cutoff:
                 heapq.heappop(self.open)
-                if not self.problem.integral:
-                    continue
             if not self.open:
                 return
             if self.nodes >= self.stop.iterations:
                 raise _Limit
             self.check_limits()
-            self.active = self.next_node(children)
+            self.activate(children)
 
-    def next_node(self, children: list[Node]) -> Node:
-        """A child, whose program is still warm, while it is not much worse than the best node."""
+    def activate(self, children: list[Node]) -> None:
+        """Go on with a child, whose program is still warm, unless it is much worse than another."""
         lowest = self.open[0].bound
         patience = lowest + 0.25 * max(self.length - lowest, 0.0)
         near = [child for child in children if child.bound < min(patience, self.cutoff)]
         if near and near[0] in self.open:
-            chosen = near[0]
-            self.open.remove(chosen)
+            self.active = near[0]
+            self.open.remove(near[0])
             heapq.heapify(self.open)
-            return chosen
-        return heapq.heappop(self.open)
+        else:
+            self.active = self.open[0]
+            heapq.heappop(self.open)
 
     def process(self, node: Node) -> list[Node]:
         """Bound a node with cuts and prices; the nodes it branches into, none if it is closed."""

@@ -32,7 +32,8 @@ def separate(point: Point, rng: np.random.Generator, most: int) -> list[Cut]:
             found += _by_flows(point, families.between_sets(point, LEAST, rng, 10), 1)
         if len(found) < FEW:
             found += _by_flows(point, families.place_to_sets(point, LEAST, rng, 10), 1)
-    if len(found) < FEW:
+    # Combs are dense rows: they are for points that have little else wrong with them.
+    if len(found) < FEW and len(links) < max(FEW, len(point.y) // 10):
         found += combs.combs(point, [], LEAST)
         for _ in range(FAMILIES):
             clusters = combs.random_clusters(point, rng)

@@ -1,0 +1,166 @@
+"""What a caller of prove() relies on: true claims, limits that keep them true, clear refusals."""
+
+import numpy as np
+import pytest
+
+from covertour import InputError, Instance, make_tour, random_instance, verify
+from covertour.exact.branch_and_cut import prove
+from covertour.stop import GapBelow, MaxIterations, MaxSeconds, Stop, TargetLength
+
+
+def everyone(instance):
+    return np.array([i for i in range(instance.n) if i not in instance.forbidden])
+
+
+def proven(instance, **options):
+    proof = prove(instance, everyone(instance), stop=Stop(), **options)
+    assert proof.optimal
+    assert not proof.warnings
+    assert proof.length * (1 - 1e-6) <= proof.bound <= proof.length
+    assert verify(instance, make_tour(instance, proof.places)).ok
+    return proof
+
+
+@pytest.mark.parametrize("rule", [{"nearest": 4}, {"radius": 0.25}, {"nearest": (1, 6)}])
+def test_a_random_instance_is_solved_from_a_poor_tour(rule):
+    instance = random_instance(30, seed=3, **rule)
+    proof = proven(instance)
+    assert proof.nodes >= 1
+    assert proof.length < instance.length(everyone(instance))
+
+
+def test_without_coverage_it_is_the_travelling_salesman():
+    ring = np.array([[np.cos(a), np.sin(a)] for a in np.linspace(0, 2 * np.pi, 13)[:-1]])
+    shuffled = np.random.default_rng(0).permutation(12)
+    instance = Instance.from_coordinates(ring[shuffled], nearest=0)
+    assert proven(instance).length == pytest.approx(24 * np.sin(np.pi / 12))
+
+
+def test_whole_distances_give_a_whole_bound():
+    points = np.random.default_rng(1).integers(0, 100, (30, 2))
+    instance = Instance.from_coordinates(points, metric="euc_2d", nearest=4)
+    proof = proven(instance)
+    assert proof.bound == proof.length
+
+
+def test_rules_of_the_instance_are_kept():
+    points = np.random.default_rng(2).random((25, 2))
+    free = Instance.from_coordinates(points, nearest=5)
+    best = proven(free)
+    banned = tuple(int(i) for i in best.places[:2] if i not in (0, 7, 11))
+    proof = proven(free.with_changes(depot=0, required=(7, 11), forbidden=banned))
+    assert not set(banned) & set(proof.places.tolist())
+    assert {0, 7, 11} <= set(proof.places.tolist())
+    assert proof.length >= best.length
+
+
+def test_one_place_covers_all():
+    instance = Instance.from_coordinates([[0, 0], [1, 0], [0, 1]], radius=[2, 0, 0])
+    proof = proven(instance)
+    assert proof.places.tolist() == [0]
+    assert (proof.length, proof.bound) == (0.0, 0.0)
+
+
+def test_there_and_back():
+    points = [[0, 0], [1, 0], [0, 1], [9, 0], [9, 1], [8, 0]]
+    instance = Instance.from_coordinates(points, radius=2)
+    proof = proven(instance)
+    assert len(proof.places) == 2
+    assert proof.length == pytest.approx(14.0)
+
+
+def test_a_detour_shorter_than_the_direct_way():
+    # 0 and 1 must be stops; between them the way over 2 is shorter than the direct one.
+    matrix = [[0, 10, 1, 9], [10, 0, 1, 9], [1, 1, 0, 9], [9, 9, 9, 0]]
+    instance = Instance.from_matrix(matrix, sets=[[3], [], [], []], required=(0, 1))
+    assert proven(instance).length == 12
+
+
+def test_all_places_at_one_point():
+    instance = Instance.from_coordinates(np.zeros((5, 2)), sets=[[]] * 5)
+    assert proven(instance).length == 0.0
+
+
+def test_single_place():
+    assert proven(Instance.from_coordinates([[3, 4]], nearest=0)).places.tolist() == [0]
+
+
+def test_asymmetric_distances_are_refused():
+    instance = Instance.from_matrix([[0, 1, 2], [2, 0, 1], [1, 2, 0]], nearest=0)
+    with pytest.raises(InputError, match="symmetric"):
+        prove(instance, np.arange(3), stop=Stop())
+
+
+def test_a_start_that_covers_nothing_is_refused():
+    instance = random_instance(10, nearest=1)
+    with pytest.raises(InputError, match="covering tour"):
+        prove(instance, np.array([0]), stop=Stop())
+
+
+@pytest.fixture(scope="module")
+def hard():
+    """An instance, a poor tour, and the shortest length."""
+    instance = random_instance(40, nearest=4, seed=5)
+    return instance, everyone(instance), proven(instance).length
+
+
+@pytest.mark.parametrize(
+    "stop",
+    [MaxSeconds(0), MaxIterations(1), GapBelow(0.5), TargetLength(1e9), MaxSeconds(0.05)],
+    ids=str,
+)
+def test_a_limit_leaves_a_bound_that_holds(hard, stop):
+    instance, start, shortest = hard
+    proof = prove(instance, start, stop=stop)
+    assert 0.0 <= proof.bound <= shortest * (1 + 1e-9)
+    assert proof.length >= shortest * (1 - 1e-9)
+    assert verify(instance, make_tour(instance, proof.places)).ok
+
+
+def test_gap_limit_is_met(hard):
+    instance, start, _ = hard
+    proof = prove(instance, start, stop=GapBelow(0.2), improve=lambda _: start)
+    assert proof.gap <= 0.2
+
+
+def test_interrupt_returns_what_is_proven(hard):
+    instance, start, shortest = hard
+
+    def interrupt(progress):
+        if progress.bound > 0.2 * shortest:
+            raise KeyboardInterrupt
+
+    proof = prove(instance, start, stop=Stop(), on_progress=interrupt)
+    assert not proof.optimal
+    assert 0.2 * shortest < proof.bound <= shortest
+
+
+def test_progress_only_gets_better(hard):
+    instance, start, shortest = hard
+    seen = []
+    prove(instance, start, stop=Stop(), on_progress=seen.append)
+    bounds = [progress.bound for progress in seen]
+    lengths = [progress.length for progress in seen]
+    assert bounds == sorted(bounds)
+    assert lengths == sorted(lengths, reverse=True)
+    assert all(progress.bound <= shortest * (1 + 1e-9) for progress in seen)
+
+
+def test_same_seed_same_proof(hard):
+    instance, start, _ = hard
+    first, second = (prove(instance, start, stop=Stop(), seed=4) for _ in range(2))
+    assert first.places.tolist() == second.places.tolist()
+    assert (first.nodes, first.cuts, first.bound) == (second.nodes, second.cuts, second.bound)
+
+
+def test_rounded_points_reach_the_callers_search(hard):
+    instance, start, shortest = hard
+    asked = []
+
+    def improve(places):
+        asked.append(places)
+        return start
+
+    proof = prove(instance, start, stop=Stop(), improve=improve)
+    assert proof.length == pytest.approx(shortest)
+    assert all(len(places) and set(places.tolist()) <= set(start.tolist()) for places in asked)

@@ -39,7 +39,7 @@ MAY_IMPORT = {
     "formats": DOMAIN | {"formats", "plot"},
     "methods": DOMAIN | SOLVERS | {"methods"},
     "bench": PUBLIC | {"bench"},
-    "cli": PUBLIC | {"bench", "cli"},
+    "cli": PUBLIC | {"bench", "cli", "neural"},
 }
 """For each top-level part of the package the parts it may import; ``covertour`` is the package's
 own ``__init__``."""

@@ -66,15 +66,16 @@ def test_smaller_instances_are_padded_with_places_that_do_not_count() -> None:
 
 def test_any_scale_and_the_globe_fit_in_the_unit_square() -> None:
     wide = Instance.from_coordinates([[100, 50], [300, 150]], nearest=1)
-    assert unit_square(wide).tolist() == [[0, 0], [1, 0.5]]
+    square, side = unit_square(wide)
+    assert (square.tolist(), side) == ([[0, 0], [1, 0.5]], 200)
     alone = Instance.from_coordinates([[7, 7]], nearest=0)
-    assert unit_square(alone).tolist() == [[0, 0]]
+    assert unit_square(alone)[0].tolist() == [[0, 0]]
     globe = Instance.from_coordinates(
         [[10, 60], [11, 60], [10, 60.5]], metric="haversine", nearest=1
     )
-    ways = np.linalg.norm(unit_square(globe)[1:], axis=1)
-    far = globe.distances([0, 0], [1, 2])
-    assert ways[0] / ways[1] == pytest.approx(far[0] / far[1], rel=0.01)
+    square, side = unit_square(globe)
+    ways = np.linalg.norm(square[1:], axis=1) * side
+    assert ways == pytest.approx(globe.distances([0, 0], [1, 2]), rel=0.01)
 
 
 def test_a_matrix_without_coordinates_is_refused() -> None:

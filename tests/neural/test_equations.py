@@ -7,6 +7,7 @@ covers 2 4, 4 covers 3 2.
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 from numpy.testing import assert_allclose
 
@@ -83,9 +84,12 @@ def test_depot_comes_first_required_places_last_and_forbidden_never(five: Instan
     assert visit(batch, state, stop_at(1)).done.all()
 
 
-def test_attention_dynamic_is_what_the_paper_says(five: Instance) -> None:
+@pytest.mark.parametrize(("normalisation", "axis"), [("layer", 1), ("instance", 0)])
+def test_attention_dynamic_is_what_the_paper_says(
+    five: Instance, normalisation: str, axis: int
+) -> None:
     """Encoder, dynamic keys, GRU, glimpse and log-probabilities, in numpy, for two steps."""
-    model = make_model(ModelConfig("am-dynamic", **SMALL), seed=3)
+    model = make_model(ModelConfig("am-dynamic", **SMALL, normalisation=normalisation), seed=3)
     weight = {name: numbers(value) for name, value in model.state_dict().items()}
     batch = batch_from([five])
     d, m = 8, 2
@@ -99,8 +103,8 @@ def test_attention_dynamic_is_what_the_paper_says(five: Instance) -> None:
         return np.concatenate(parts, axis=1)
 
     def norm(h: np.ndarray, which: str) -> np.ndarray:
-        centred = h - h.mean(axis=1, keepdims=True)
-        flat = centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + 1e-5)
+        centred = h - h.mean(axis=axis, keepdims=True)
+        flat = centred / np.sqrt((centred**2).mean(axis=axis, keepdims=True) + 1e-5)
         return flat * weight[f"{which}.scale"] + weight[f"{which}.shift"]
 
     h = x @ weight["encoder.embed.weight"].T + weight["encoder.embed.bias"]

@@ -3,7 +3,8 @@
 Li et al., "Deep Reinforcement Learning for Combinatorial Optimization: Covering Salesman Problems".
 Sections and equations cited are that paper's. Where it leaves a choice open: the glimpse attention
 has as many heads as the encoder, and its result is projected as the encoder's is; scores are
-clipped to 10·tanh(u) as by Bello et al. (2016) and Kool et al. (2019).
+clipped to 10·tanh(u) as by Bello et al. (2016) and Kool et al. (2019). One departure: Norm is over
+the places of an instance by default; see :class:`covertour.neural.config.ModelConfig`.
 
 Shapes: b instances, r rollouts, n places, d the width, m heads of d/m. What the functions of a
 model do is told in :mod:`covertour.neural.models`.

@@ -1,8 +1,7 @@
 """The learned methods that the paper compares with: am, pn and pn-dynamic.
 
-All attention models have the paper's encoder with its layer normalisation, and all models clip
-their scores alike, so that what differs is what the comparison is about. Shapes as in
-:mod:`covertour.neural.attention`.
+All attention models have the same encoder, and all models clip their scores alike, so that what
+differs is what the comparison is about. Shapes as in :mod:`covertour.neural.attention`.
 """
 
 from __future__ import annotations

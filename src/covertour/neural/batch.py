@@ -18,13 +18,16 @@ from covertour.instance import Instance
 from covertour.metric import SPHERE_KM, FloatArray
 from covertour.neural.config import RuleRange
 
+KILOMETRES_PER_DEGREE = 111.2
+
 
 @dataclass(frozen=True, eq=False)
 class Batch:
     """b instances of up to n places.
 
     ``places``: float32[b, n, 2], positions in the unit square.
-    ``distances``: float32[b, n, n], between those positions.
+    ``distances``: float32[b, n, n], between those positions. ``scale``: float32[b], how long the
+    side of the square is in the instance's own unit.
     ``covers``: bool[b, n, n], whether row i covers column j.
     ``factors``: float32[b, n, n], what a visit of row i multiplies the guidance of column j with.
     ``exists``, ``allowed``, ``required``: bool[b, n]; ``allowed`` places may be stops,
@@ -33,6 +36,7 @@ class Batch:
 
     places: Tensor
     distances: Tensor
+    scale: Tensor
     covers: Tensor
     factors: Tensor
     exists: Tensor
@@ -99,14 +103,20 @@ def draw(count: int, n: int, rules: Sequence[RuleRange], generator: torch.Genera
 
 
 def batch_of(drawn: Draw) -> Batch:
-    """The batch of random instances, with coverage as in :mod:`covertour.coverage`."""
+    """The batch of random instances, with coverage as in :mod:`covertour.coverage`.
+
+    Like those of files they are scaled to the unit square, so that models see the same in both.
+    """
     count, n, _ = drawn.points.shape
     far = _distances(drawn.points)
     covers = coverage_matrix(far, drawn.nearest, drawn.radius)
     everyone = torch.ones(count, n, dtype=torch.bool)
+    corner = drawn.points - drawn.points.amin(1, keepdim=True)
+    scale = corner.amax((1, 2))[:, None, None]
     return Batch(
-        places=drawn.points.float(),
-        distances=far.float(),
+        places=(corner / scale).float(),
+        distances=(far / scale).float(),
+        scale=scale.flatten().float(),
         covers=covers,
         factors=guidance_factors(far, covers),
         exists=everyone,
@@ -152,19 +162,22 @@ def guidance_factors(distances: Tensor, covers: Tensor) -> Tensor:
 def batch_from(instances: Sequence[Instance]) -> Batch:
     """A batch of instances of any sizes, rules, metrics with coordinates, and demands on the tour.
 
-    Positions are scaled to the unit square, so lengths are in that unit; who covers whom is as in
-    each instance.
+    Who covers whom, and how near, is as in each instance; the lengths that a batch can tell are
+    those of the positions in the plane.
     """
     n = max(instance.n for instance in instances)
     count = len(instances)
     points = torch.zeros(count, n, 2, dtype=torch.float64)
+    scale = torch.ones(count)
     far = torch.zeros(count, n, n, dtype=torch.float64)
     covers = torch.zeros(count, n, n, dtype=torch.bool)
     exists, allowed, required = (torch.zeros(count, n, dtype=torch.bool) for _ in range(3))
     depot = torch.full((count,), -1)
     for row, instance in enumerate(instances):
         size, table = instance.n, instance.coverage
-        points[row, :size] = torch.from_numpy(unit_square(instance))
+        square, side = unit_square(instance)
+        points[row, :size] = torch.from_numpy(square)
+        scale[row] = side
         everyone = np.arange(size)
         between = instance.distances(everyone[:, None], everyone[None, :])
         far[row, :size, :size] = torch.from_numpy(np.ascontiguousarray(between))
@@ -179,6 +192,7 @@ def batch_from(instances: Sequence[Instance]) -> Batch:
     return Batch(
         places=points.float(),
         distances=_distances(points).float(),
+        scale=scale,
         covers=covers,
         factors=guidance_factors(far, covers),
         exists=exists,
@@ -188,10 +202,11 @@ def batch_from(instances: Sequence[Instance]) -> Batch:
     )
 
 
-def unit_square(instance: Instance) -> FloatArray:
+def unit_square(instance: Instance) -> tuple[FloatArray, float]:
     """Where the places lie, float64[n, 2], moved and scaled, not stretched, to the unit square.
 
-    Places on the globe are projected so that distances near the middle are right.
+    And the side of that square in the instance's own unit. Places on the globe are projected so
+    that distances near the middle are right.
     """
     if instance.coordinates is None:
         raise InputError(f"{instance.name}: a learned method needs coordinates, not only a matrix")
@@ -200,5 +215,7 @@ def unit_square(instance: Instance) -> FloatArray:
         if instance.metric == "geo":
             points = points[:, ::-1].copy()
         points[:, 0] *= np.cos(np.radians(points[:, 1].mean()))
+        points *= KILOMETRES_PER_DEGREE
     points -= points.min(axis=0)
-    return points / (points.max() or 1.0)
+    side = float(points.max()) or 1.0
+    return points / side, side

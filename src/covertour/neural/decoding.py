@@ -21,7 +21,7 @@ class Rollout:
     """r tours of each of b instances.
 
     ``tours``: int64[b, r, t]; a tour that is done before the longest repeats its last stop.
-    ``lengths``: float32[b, r], in the unit of the batch's places. ``stops``: int64[b, r], how many
+    ``lengths``: float32[b, r], in the instances' own units. ``stops``: int64[b, r], how many
     each tour has. ``log_probabilities``: float32[b, r, t], of each stop given those before it; 0
     once the tour is done. ``first``: float32[b, r, n], the log-probabilities of the first stop.
     """

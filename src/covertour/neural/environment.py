@@ -96,6 +96,9 @@ def _gain(batch: Batch, uncovered: Tensor) -> Tensor:
 
 
 def lengths(batch: Batch, tours: Tensor) -> Tensor:
-    """Lengths of closed tours, float32[b, r], from int64[b, r, t]; the last stop may repeat."""
+    """Lengths of closed tours, float32[b, r], from int64[b, r, t]; the last stop may repeat.
+
+    In the instance's own unit.
+    """
     row = torch.arange(len(batch), device=tours.device)[:, None, None]
-    return batch.distances[row, tours, tours.roll(-1, dims=2)].sum(-1)
+    return batch.distances[row, tours, tours.roll(-1, dims=2)].sum(-1) * batch.scale[:, None]

@@ -1,0 +1,71 @@
+"""Validation: the greedy policy on fixed instances, against the search's tours of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from covertour.generate import random_instance
+from covertour.instance import Instance
+from covertour.neural.batch import batch_from
+from covertour.neural.config import Config, rule_range
+from covertour.neural.decoding import greedy
+from covertour.neural.imitation import Teach
+from covertour.neural.runs import REFERENCE, read_json, write_json
+
+AT_ONCE = 256
+"""How many instances the greedy policy is measured on at a time."""
+
+
+def validation_set(config: Config) -> list[Instance]:
+    """The fixed instances of the validation."""
+    chosen, last = config.validation, config.stage[-1]
+    sizes = chosen.sizes or tuple(sorted(set(last.sizes)))
+    rules = [rule_range(rule) for rule in chosen.rules or last.rules]
+    found = []
+    for index in range(chosen.instances):
+        n = sizes[index % len(sizes)]
+        rule = rules[index // len(sizes) % len(rules)]
+        seed = chosen.seed + index
+        one = rule.low == rule.high  # then the same instances as `covertour generate` makes
+        if rule.kind == "radius":
+            radius = rule.low if one else (rule.low, rule.high)
+            found.append(random_instance(n, radius=radius, seed=seed))
+        else:
+            nearest = int(rule.low) if one else (int(rule.low), int(rule.high))
+            found.append(random_instance(n, nearest=nearest, seed=seed))
+    return found
+
+
+def greedy_length(config: Config, model: Any, instances: list[Instance]) -> float:
+    """Mean length of the greedy policy's tours."""
+    device = next(model.parameters()).device
+    lengths = []
+    for first in range(0, len(instances), AT_ONCE):
+        part = instances[first : first + AT_ONCE]
+        with torch.no_grad():
+            rollout = greedy(
+                model, batch_from(part).to(device), useful=config.model.mask == "useful"
+            )
+        lengths += [instance.length(rollout.places(row)) for row, instance in enumerate(part)]
+    return float(np.mean(lengths))
+
+
+def reference_length(
+    directory: Path, instances: list[Instance], teach: Teach | None, rank: int
+) -> float | None:
+    """Mean length of the teacher's tours of the validation set, worked out once a directory."""
+    path = directory / REFERENCE
+    if rank != 0 or teach is None:
+        return None
+    names = [instance.name for instance in instances]
+    known = read_json(path) if path.exists() else {}
+    if known.get("instances") != names:
+        pairs = zip(instances, teach(instances), strict=True)
+        lengths = [instance.length(tour) for instance, tour in pairs]
+        known = {"instances": names, "lengths": lengths}
+        write_json(path, known)
+    return float(np.mean(known["lengths"]))

@@ -43,17 +43,20 @@ from covertour.search.state import (
 )
 from covertour.search.watch import Watch
 
-HOT = 0.1
-"""Temperature at the start of a cycle, in mean legs of the first tour."""
+HOT = 0.5
+"""Temperature at the start of a cycle, in mean legs of the first tour; at its end it is 0."""
 
 FIRST_CYCLE = 25
-"""Iterations of the first annealing cycle for each stop of the tour; each next cycle is longer."""
+"""Iterations of the first annealing cycle for each stop of the tour."""
 
-GROWTH = 2
-"""How much longer than the one before."""
+GROWTH = 1.5
+"""How much longer than the one before each next cycle is."""
 
-LAST_CYCLE = 4
+LAST_CYCLE = 2.5
 """A cycle takes all iterations that are left if those are fewer than this many times its own."""
+
+SHORT_TOUR = 100
+"""Up to this many stops several cycles find more than a long one; above, one cycle takes it all."""
 
 MOST_REMOVED = np.int64(6)
 """An iteration removes up to this many stops."""
@@ -61,7 +64,7 @@ MOST_REMOVED = np.int64(6)
 NOISE = 0.3
 """How much the scores of coverers are blurred."""
 
-HOPELESS = 1.0
+HOPELESS = 0.5
 """A repaired tour that is longer than acceptable by this many mean legs is not improved further."""
 
 
@@ -250,17 +253,18 @@ def lns(
     """Search until the watch says stop; the stops of the best tour in order.
 
     ``start``: a tour to begin with, completed where it does not cover everything; may be empty.
-    Several workers search on threads of their own and go on from the best of them after each cycle.
+    The search goes in cycles of annealing, each from the best tour so far. Several workers search
+    on threads of their own and go on from the best of them after each cycle.
     """
     team = [_hire(instance, watch, seed + 1_000_003 * index, start) for index in range(workers)]
     best = _best(team)
     watch.improved(best.length, best.tour.copy())
-    span = FIRST_CYCLE * len(best.tour)
+    planned = float(FIRST_CYCLE * len(best.tour))
     try:
         with ThreadPoolExecutor(workers) as threads:
             while not watch.over:
-                _cycle(team, watch, threads, span)
-                span *= GROWTH
+                _cycle(team, watch, threads, int(planned))
+                planned *= GROWTH
                 best = _best(team)
                 for worker in team:
                     worker.best[:] = best.best
@@ -285,27 +289,28 @@ def _hire(instance: Instance, watch: Watch, seed: int, start: Sequence[int] | In
     anneal["best"] = np.inf
     anneal["look_every"] = max(1, size // 64)
     worker = Worker(s, anneal, np.empty(instance.n, np.int64), np.empty(instance.n, np.int64))
-    anneal_for(*worker, 0)
+    _anneal(worker, 0)
     return worker
 
 
 def _cycle(team: list[Worker], watch: Watch, threads: ThreadPoolExecutor, planned: int) -> None:
     """Anneal every worker once from hot to cold, in the planned number of iterations.
 
-    A cycle after which little would be left takes all that is left: to the iteration where those
-    are limited, else as far as the speed so far tells.
+    A cycle on a long tour, or after which little would be left, takes all that is left: to the
+    iteration where those are limited, else as far as the speed so far tells.
     """
     position = 0
+    limited = watch.counted or watch.stop.seconds < float("inf")
+    patient = limited and len(team[0].tour) > SHORT_TOUR
     for worker in team:
         worker.anneal["position"] = 0
     while not watch.over:
         span = planned
-        if watch.counted:
-            left = watch.iterations_left // len(team)
-        else:
-            left = watch.expected(watch.seconds_left) // len(team)
-        if position + left < LAST_CYCLE * planned and (watch.counted or watch.iterations > 0):
-            span = position + left
+        if watch.counted or watch.iterations > 0:
+            left = watch.iterations_left if watch.counted else watch.expected(watch.seconds_left)
+            whole = position + left // len(team)
+            if patient or whole < LAST_CYCLE * planned:
+                span = whole
         if position >= span:
             return
         for worker in team:

@@ -1,4 +1,4 @@
 """The learned methods: the models of the paper and ours, their decoding and their training.
 
-``config`` and this module need no torch; everything else here is part of the extra ``train``.
+``config``, ``places``, ``runs`` and ``runtime`` need no torch; the rest is the extra ``train``.
 """

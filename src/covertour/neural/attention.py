@@ -123,7 +123,7 @@ def clipped(u: Tensor, clip: float) -> Tensor:
 
 def of_stop(h: Tensor, place: Tensor) -> Tensor:
     """Embeddings [b, r, d] of the stops [b, r]."""
-    return h[torch.arange(len(h), device=h.device)[:, None], place]
+    return h.gather(1, place[:, :, None].expand(-1, -1, h.shape[-1]))
 
 
 # --- Attention-dynamic ----------------------------------------------------------------------------

@@ -13,12 +13,9 @@ import torch
 from torch import Tensor
 
 from covertour.coverage import SAME
-from covertour.errors import InputError
 from covertour.instance import Instance
-from covertour.metric import SPHERE_KM, FloatArray
 from covertour.neural.config import RuleRange
-
-KILOMETRES_PER_DEGREE = 111.2
+from covertour.neural.places import unit_square
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,22 +197,3 @@ def batch_from(instances: Sequence[Instance]) -> Batch:
         required=required,
         depot=depot,
     )
-
-
-def unit_square(instance: Instance) -> tuple[FloatArray, float]:
-    """Where the places lie, float64[n, 2], moved and scaled, not stretched, to the unit square.
-
-    And the side of that square in the instance's own unit. Places on the globe are projected so
-    that distances near the middle are right.
-    """
-    if instance.coordinates is None:
-        raise InputError(f"{instance.name}: a learned method needs coordinates, not only a matrix")
-    points = np.array(instance.coordinates)
-    if instance.metric in SPHERE_KM:
-        if instance.metric == "geo":
-            points = points[:, ::-1].copy()
-        points[:, 0] *= np.cos(np.radians(points[:, 1].mean()))
-        points *= KILOMETRES_PER_DEGREE
-    points -= points.min(axis=0)
-    side = float(points.max()) or 1.0
-    return points / side, side

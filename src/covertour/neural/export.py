@@ -1,0 +1,127 @@
+"""Export to ONNX: an encoder, the decoder's first step and its later steps, for the runtime."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from covertour.errors import InputError
+from covertour.neural.batch import Batch
+from covertour.neural.config import ModelConfig
+from covertour.neural.environment import State
+from covertour.neural.runs import FORMAT, write_json, write_whole
+from covertour.version import __version__
+
+OPSET = 17
+PLACES = 499
+"""Places of the instances that graphs are traced on; a prime, which no size of a model is."""
+
+STATE = ("guidance", "uncovered", "gain", "visited", "first", "last", "done")
+"""What the decoder is told of the tours so far; a graph lists those that its model looks at."""
+
+
+class EncoderGraph(nn.Module):
+    """From places, distances and who covers whom, of instances of equal size, to the code."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        self.model = model
+        self.kind: Any = tuple
+
+    def forward(self, places: Tensor, distances: Tensor, covers: Tensor) -> tuple[Tensor, ...]:
+        """The memory before the first stop, [b, 1, d], then the parts of the code."""
+        everyone = torch.ones_like(places[:, :, 0], dtype=torch.bool)
+        batch = Batch(
+            places=places,
+            distances=distances,
+            scale=places[:, 0, 0],
+            covers=covers,
+            factors=distances,
+            exists=everyone,
+            allowed=everyone,
+            required=everyone,
+            depot=places[:, 0, 0],
+        )
+        code = self.model.encode(batch)
+        self.kind = type(code)
+        return (self.model.start(code, 1), *code)
+
+
+class DecoderGraph(nn.Module):
+    """A step of the decoder: scores of the next stop, and the memory after it."""
+
+    def __init__(self, model: Any, kind: Any, step: int) -> None:
+        super().__init__()
+        self.model, self.kind, self.step = model, kind, step
+
+    def forward(self, memory: Tensor, *parts: Tensor) -> tuple[Tensor, Tensor]:
+        """Scores [b, r, n] and memory [b, r, d]."""
+        code, state = parts[: -len(STATE)], dict(zip(STATE, parts[-len(STATE) :], strict=True))
+        return self.model.scores(self.kind(*code), memory, State(step=self.step, **state))
+
+
+def export(model: Any, config: ModelConfig, directory: Path) -> None:
+    """Write encoder.onnx, first.onnx, next.onnx and model.json into the directory."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{directory}: cannot be made: {error.strerror or error}") from None
+    b, r, n = 2, 3, PLACES
+    generator = torch.Generator().manual_seed(0)
+    places = torch.rand(b, n, 2, generator=generator)
+    distances = torch.cdist(places, places)
+    encoder = EncoderGraph(model)
+    given = {"places": places, "distances": distances, "covers": distances < 0.3}
+    with torch.no_grad():
+        memory, *parts = encoder(**given)
+    names = ["memory", *encoder.kind._fields]
+    _write(directory / "encoder.onnx", encoder, given, names)
+
+    flags = given["covers"][:, :1].expand(b, r, n)
+    floats = torch.rand(b, r, n, generator=generator)
+    stops = torch.zeros(b, r, dtype=torch.long)
+    state = (floats, flags, floats, flags, stops, stops, stops > 0)
+    given = {
+        "memory": memory.expand(b, r, -1).contiguous(),
+        **dict(zip(encoder.kind._fields, parts, strict=True)),
+        **dict(zip(STATE, state, strict=True)),
+    }
+    for name, step in (("first", 0), ("next", 1)):
+        decoder = DecoderGraph(model, encoder.kind, step)
+        _write(directory / f"{name}.onnx", decoder, given, ["scores", "memory_after"])
+    content = {"format": FORMAT, "version": __version__, "model": asdict(config)}
+    write_json(directory / "model.json", content)
+
+
+def _write(path: Path, graph: nn.Module, given: dict[str, Tensor], outputs: list[str]) -> None:
+    """Trace the graph on the given inputs and write it; sizes other than the model's stay open."""
+    axes = {}
+    for name, value in given.items():
+        axes[name] = {0: "b"} | {axis: "n" for axis in range(1, value.dim()) if _is_n(value, axis)}
+        if name == "memory" or name in STATE:
+            axes[name][1] = "r"
+    buffer: Any = io.BytesIO()
+    with warnings.catch_warnings():
+        # The newer exporter needs one more package; this one calls itself old at every turn.
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            graph,
+            tuple(given.values()),
+            buffer,
+            dynamo=False,
+            opset_version=OPSET,
+            input_names=list(given),
+            output_names=outputs,
+            dynamic_axes=axes,
+        )
+    write_whole(path, buffer.getvalue())
+
+
+def _is_n(value: Tensor, axis: int) -> bool:
+    return value.shape[axis] == PLACES

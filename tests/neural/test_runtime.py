@@ -1,0 +1,136 @@
+"""The runtime without torch does what the models in torch do."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_allclose
+
+from covertour import InputError, Instance, make_tour, random_instance, verify
+from covertour.neural.batch import batch_from
+from covertour.neural.config import MODELS, ModelConfig
+from covertour.neural.decoding import greedy, sample
+from covertour.neural.export import export
+from covertour.neural.models import make_model
+from covertour.neural.runtime import (
+    Network,
+    best_tours,
+    guidance_factors,
+    load_network,
+    problem_of,
+    rollouts,
+    turn,
+)
+
+SMALL = {"width": 16, "heads": 2, "layers": 2, "feed_forward": 32}
+
+
+def instances(n: int) -> list[Instance]:
+    plain = random_instance(n, nearest=3, seed=1)
+    return [
+        plain,
+        random_instance(n, radius=(0.0, 0.3), seed=2).with_changes(depot=4, required=(1, 2)),
+        random_instance(n, nearest=(1, 5), seed=3).with_changes(forbidden=(0, 5)),
+        random_instance(n, nearest=0, seed=4),
+    ]
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple:
+    """A model in torch, and the same exported."""
+    config = ModelConfig(request.param, **SMALL)
+    model = make_model(config, seed=4)
+    directory = tmp_path_factory.mktemp("model")
+    export(model, config, directory)
+    return model, load_network(directory)
+
+
+@pytest.mark.parametrize("n", [6, 13])
+def test_exported_models_draw_the_same_tours(both: tuple[torch.nn.Module, Network], n: int) -> None:
+    model, network = both
+    useful = network.config.mask == "useful"
+    noise = torch.rand(4, 5, n, generator=torch.Generator().manual_seed(1))
+    with torch.no_grad():
+        expected = sample(model, batch_from(instances(n)), noise, useful=useful)
+        best = greedy(model, batch_from(instances(n)), useful=useful)
+    tours, log_probability = rollouts(network, problem_of(instances(n)), noise.numpy())
+    assert np.array_equal(tours, expected.tours.numpy())
+    assert_allclose(log_probability, expected.log_probability.numpy(), atol=1e-4)
+    tours, log_probability = rollouts(network, problem_of(instances(n)))
+    assert np.array_equal(tours, best.tours.numpy())
+    assert_allclose(log_probability, best.log_probability.numpy(), atol=1e-4)
+
+
+def test_problems_of_the_runtime_are_those_of_torch() -> None:
+    grid = Instance.from_coordinates([[x, y] for x in range(4) for y in range(4)], nearest=3)
+    for one in [*instances(16), grid]:
+        problem, batch = problem_of([one]), batch_from([one])
+        for name in ("places", "distances", "covers", "factors", "allowed", "required", "depot"):
+            assert_allclose(getattr(problem, name), getattr(batch, name).numpy(), rtol=1e-6)
+    ties = guidance_factors(np.array([[0.0, 1, 1], [1, 0, 2], [1, 2, 0]]), np.ones((3, 3), bool))
+    assert ties[0].tolist() == [1, 1, 1]
+    assert ties[1].tolist() == [0.5, 1, 1]
+
+
+def test_more_samples_and_symmetries_give_shorter_tours_that_cover(
+    both: tuple[torch.nn.Module, Network],
+) -> None:
+    _, network = both
+    mixed = [*instances(8), *instances(15)]
+    means = []
+    for more in ({}, {"samples": 8}, {"samples": 8, "symmetries": True}):
+        tours = best_tours(network, mixed, seed=1, **more)
+        assert len(tours) == len(mixed)
+        for one, tour in zip(mixed, tours, strict=True):
+            assert verify(one, make_tour(one, tour)).ok
+        means.append(np.mean([one.length(tour) for one, tour in zip(mixed, tours, strict=True)]))
+    assert means[2] <= means[1] <= means[0]
+    assert means[2] < means[0]
+
+
+def test_symmetries_are_eight_and_keep_distances() -> None:
+    places = np.random.default_rng(1).random((1, 5, 2)).astype(np.float32)
+    ways = [turn(places, way) for way in range(8)]
+    assert len({way.tobytes() for way in ways}) == 8
+    for way in ways:
+        assert_allclose(
+            np.linalg.norm(way[:, :1] - way, axis=2),
+            np.linalg.norm(places[:, :1] - places, axis=2),
+            rtol=1e-5,
+        )
+
+
+def test_bad_files_are_refused_in_one_line(tmp_path: Path) -> None:
+    config = ModelConfig("pn-dynamic", **SMALL)
+    export(make_model(config), config, tmp_path)
+    data = (tmp_path / "next.onnx").read_bytes()
+    (tmp_path / "next.onnx").write_bytes(data[:-100])
+    with pytest.raises(InputError, match=r"next.onnx: cut off or not an ONNX model[^\n]*$"):
+        load_network(tmp_path)
+    (tmp_path / "next.onnx").unlink()
+    with pytest.raises(InputError, match=r"next.onnx: No such file"):
+        load_network(tmp_path)
+    (tmp_path / "model.json").write_text('{"format": 7}')
+    with pytest.raises(InputError, match="has format 7, this covertour reads 1"):
+        load_network(tmp_path)
+    with pytest.raises(InputError, match="same number of places"):
+        problem_of([random_instance(3, nearest=1), random_instance(4, nearest=1)])
+
+
+def test_the_runtime_needs_no_torch(tmp_path: Path) -> None:
+    config = ModelConfig("am-gain", **SMALL)
+    export(make_model(config), config, tmp_path)
+    code = (
+        "import sys; sys.modules['torch'] = None\n"
+        "from covertour import random_instance\n"
+        "from covertour.neural.runtime import best_tours, load_network\n"
+        f"network = load_network({str(tmp_path)!r})\n"
+        "print(len(best_tours(network, [random_instance(20, nearest=7)])))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "1\n"

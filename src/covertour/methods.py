@@ -238,20 +238,22 @@ METHODS: dict[str, Method] = {
 """The methods by name."""
 
 
-def compiled() -> bool:
-    """Whether the kernels of the default method are in numba's cache already."""
-    from covertour.search.kernel import cached_kernels
+def compiled(instance: Instance | None = None) -> bool:
+    """Whether the kernels of the default method are cached, for an instance or for every kind."""
+    from covertour.search.kernel import is_ready
+    from covertour.search.state import KINDS, kind_of
 
-    return any("anneal_for" in file.name for file in cached_kernels())
+    return all(is_ready(kind) for kind in (KINDS if instance is None else [kind_of(instance)]))
 
 
 def warmup() -> None:
-    """Compile the kernels of the default method for every kind of distances."""
+    """Compile the kernels of the default method for every kind of instance."""
     from covertour.generate import random_instance
     from covertour.search.state import TABLE_UP_TO
 
-    small = random_instance(8, nearest=2)
-    large = random_instance(TABLE_UP_TO + 1, nearest=7)
-    directed = Instance.from_matrix(np.arange(64.0).reshape(8, 8), nearest=2)
-    for instance in (small, large, directed):
-        solve(instance, stop=MaxIterations(10))
+    for sample in (
+        random_instance(8, nearest=2),
+        random_instance(TABLE_UP_TO + 1, nearest=7),
+        Instance.from_matrix(np.arange(64.0).reshape(8, 8), nearest=2),
+    ):
+        solve(sample, stop=MaxIterations(10))

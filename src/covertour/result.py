@@ -1,4 +1,4 @@
-"""Result: what a solve found, what is proven about it, and how it came about; Progress on the way."""
+"""Result: what a solve found, what is proven about it, how it came about; Progress on the way."""
 
 from __future__ import annotations
 

@@ -23,6 +23,8 @@ def test_compiled_files_older_than_any_source_are_dropped(
         cache / "lns.new.nbi": 2001,
         cache / "lns.new.1.nbc": 2000,
         cache / "lns.cpython-311.pyc": 500,
+        cache / "points.ready": 1500,
+        cache / "table.ready": 2500,
     }
     for file, date in dates.items():
         file.write_bytes(b"")
@@ -34,8 +36,10 @@ def test_compiled_files_older_than_any_source_are_dropped(
         "lns.cpython-311.pyc",
         "lns.new.1.nbc",
         "lns.new.nbi",
+        "table.ready",
     ]
-    assert kernel.cached_kernels() == [cache / "lns.new.nbi"]
+    assert kernel.is_ready("table")
+    assert not kernel.is_ready("points")
 
 
 def test_an_installation_without_compiled_kernels_is_fine(
@@ -45,4 +49,4 @@ def test_an_installation_without_compiled_kernels_is_fine(
     monkeypatch.setattr(kernel, "HERE", tmp_path)
     monkeypatch.setattr(kernel, "CACHE", tmp_path / "__pycache__")
     kernel._drop_stale()
-    assert kernel.cached_kernels() == []
+    assert not kernel.is_ready("table")

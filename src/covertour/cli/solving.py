@@ -25,7 +25,14 @@ from covertour.cli.options import (
 from covertour.errors import InputError
 from covertour.instance import Instance
 from covertour.result import Result
-from covertour.stop import MaxIterations, MaxSeconds, NoImprovement, Stop, TargetLength
+from covertour.stop import (
+    GapBelow,
+    MaxIterations,
+    MaxSeconds,
+    NoImprovement,
+    Stop,
+    TargetLength,
+)
 from covertour.tour import Tour
 
 COMPILE_SECONDS = 12
@@ -84,6 +91,20 @@ def solve(
             show_default=False,
         ),
     ] = None,
+    prove: Annotated[
+        bool,
+        typer.Option("--prove", help="Search first, then prove how short a tour can be."),
+    ] = False,
+    gap: Annotated[
+        float | None,
+        typer.Option(
+            parser=at_least(0),
+            metavar="G",
+            help="Stop when the tour is proven to be within this share of the shortest, "
+            "for example 0.01; goes with --prove.",
+            show_default=False,
+        ),
+    ] = None,
     seed: SeedOption = 0,
     workers: Annotated[
         int, typer.Option(parser=whole(1), metavar="W", help="Search on so many threads.")
@@ -125,9 +146,12 @@ def solve(
     from covertour.methods import METHODS, default_stop
 
     options.check_method(method, list(METHODS))
-    stop = _stop(seconds, iterations, target, no_improvement)
+    if prove and method not in ("lns", "exact"):
+        raise InputError(f"--prove: proofs are by the method exact, not by {method}")
+    method = "exact" if prove else method
+    stop = _stop(seconds, iterations, target, no_improvement, gap)
     if seconds is None and iterations is None and no_improvement is None:
-        stop = stop | default_stop(instance)
+        stop = stop | default_stop(instance, method)
     result = _search(instance, method, stop, seed, workers, start_tour, quiet)
     for path in outputs:
         formats.write(path, instance, result)
@@ -147,7 +171,11 @@ def solve(
 
 
 def _stop(
-    seconds: float | None, iterations: int | None, target: float | None, idle: float | None
+    seconds: float | None,
+    iterations: int | None,
+    target: float | None,
+    idle: float | None,
+    gap: float | None,
 ) -> Stop:
     """The limits that were given, together."""
     stop = Stop()
@@ -159,6 +187,8 @@ def _stop(
         stop |= TargetLength(target)
     if idle is not None:
         stop |= NoImprovement(seconds=idle)
+    if gap is not None:
+        stop |= GapBelow(gap)
     return stop
 
 
@@ -176,10 +206,10 @@ def _search(
     from covertour.methods import solve as find_tour
 
     _ = instance.coverage  # where nobody covers some place, say so before anything is compiled
-    if not compiled():
+    if not compiled(instance):
         if not quiet:
             show.note(f"compiling the search, once, about {COMPILE_SECONDS} s ...")
-        find_tour(instance, method, stop=MaxIterations(1))  # off the clock of the real search
+        find_tour(instance, stop=MaxIterations(1))  # off the clock of the real search
     shown = show.on_terminal() and not quiet
     with show.live_line(instance, stop, shown) as on_progress:
         return find_tour(

@@ -9,6 +9,8 @@ unnoticed. Before the first kernel is loaded, compiled files older than any sour
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,19 +24,26 @@ HERE = Path(__file__).parent
 CACHE = HERE / "__pycache__"
 
 
-def cached_kernels() -> list[Path]:
-    """numba's index files of the kernels that are compiled already."""
-    return list(CACHE.glob("*.nbi"))
+def is_ready(kind: str) -> bool:
+    """Whether the kernels for a kind of instance were compiled and cached before."""
+    return (CACHE / f"{kind}.ready").exists()
+
+
+@cache
+def mark_ready(kind: str) -> None:
+    """Remember that the kernels for a kind of instance are in the cache."""
+    with suppress(OSError):  # an installation that cannot be written to: numba caches elsewhere
+        CACHE.mkdir(exist_ok=True)
+        (CACHE / f"{kind}.ready").touch()
 
 
 def _drop_stale() -> None:
     newest = max(source.stat().st_mtime for source in HERE.glob("*.py"))
-    stale = [file for file in CACHE.glob("*.nb[ic]") if file.stat().st_mtime < newest]
-    try:
-        for file in stale:
-            file.unlink(missing_ok=True)
-    except OSError:
-        return  # an installation that cannot be written to is not edited either
+    compiled = [*CACHE.glob("*.nb[ic]"), *CACHE.glob("*.ready")]
+    with suppress(OSError):  # an installation that cannot be written to is not edited either
+        for file in compiled:
+            if file.stat().st_mtime < newest:
+                file.unlink(missing_ok=True)
 
 
 _drop_stale()

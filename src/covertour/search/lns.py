@@ -18,7 +18,7 @@ from covertour.instance import Instance
 from covertour.metric import IntArray
 from covertour.search.construct import construct, cover_place, drop_spare, serving_order
 from covertour.search.improve import LOG_RESERVE, improve
-from covertour.search.kernel import entry, inner
+from covertour.search.kernel import entry, inner, mark_ready
 from covertour.search.state import (
     FIXED,
     LOG_SIZE,
@@ -33,6 +33,7 @@ from covertour.search.state import (
     draw_below,
     draw_unit,
     insert,
+    kind_of,
     load_tour,
     make_state,
     remove,
@@ -273,6 +274,7 @@ def lns(
                     restart(worker.state, worker.anneal, worker.best)
     except KeyboardInterrupt:
         pass  # whoever is in a hurry gets the best tour so far
+    mark_ready(kind_of(instance))
     return _best(team).tour
 
 

@@ -121,6 +121,17 @@ class State(NamedTuple):
     log: Any
 
 
+KINDS = ("table", "points", "directed")
+"""The kinds of instances that kernels are compiled for: see ``State.table``."""
+
+
+def kind_of(instance: Instance) -> str:
+    """The kind of an instance, one of KINDS."""
+    if instance.matrix is not None and not instance.symmetric:
+        return "directed"
+    return "points" if instance.matrix is None and instance.n > TABLE_UP_TO else "table"
+
+
 def make_state(instance: Instance, seed: int) -> State:
     """The arrays of an instance with an empty tour: nothing is covered."""
     n = instance.n

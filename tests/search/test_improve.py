@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -120,3 +122,22 @@ def test_an_improvement_that_can_be_undone_ends_when_the_log_is_full(directed: b
     assert polished(instance, stops, log=LOG_SIZE) == stops
     some = instance.length(polished(instance, stops, log=LOG_SIZE - 75))
     assert best < some < instance.length(stops)
+
+
+POLES = """
+from covertour import Instance, solve
+from covertour.stop import MaxIterations
+
+south = [[-45, -90], [-45, -90], [-135, -90], [-135, -90]]
+places = [[78.6, -40.2], [7, 48], [78.6, -40.2], south[0], [78.6, -40.2], *south[1:]]
+instance = Instance.from_coordinates(places, metric="haversine", nearest=0, required=[1])
+print(len(solve(instance, "greedy", stop=MaxIterations(0), seed=5).tour))
+"""
+"""Stops a hair apart, whose moves gain nothing but the rounding of legs half around the globe."""
+
+
+def test_gains_that_are_rounding_errors_do_not_run_in_a_circle() -> None:
+    # In a process of its own, as a kernel that runs in a circle can only be ended from outside.
+    arguments = [sys.executable, "-c", POLES]
+    ran = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=120)
+    assert ran.stdout == "8\n", ran.stderr[-500:]

@@ -21,7 +21,7 @@ FAMILIES = 10
 
 
 def separate(point: Point, rng: np.random.Generator, most: int) -> list[Cut]:
-    """Violated cuts, the most violated first, at most ``most`` besides the links."""
+    """Violated cuts: all links, the ``most`` connectivity cuts and half as many combs."""
     links = families.links(point)
     found = families.connectivity(point, families.components(point), LEAST)
     if len(found) < 3:
@@ -32,15 +32,18 @@ def separate(point: Point, rng: np.random.Generator, most: int) -> list[Cut]:
             found += _by_flows(point, families.between_sets(point, LEAST, rng, 10), 1)
         if len(found) < FEW:
             found += _by_flows(point, families.place_to_sets(point, LEAST, rng, 10), 1)
-    # Combs are dense rows: they are for points that have little else wrong with them.
-    if len(found) < FEW and len(links) < max(FEW, len(point.y) // 10):
-        found += combs.combs(point, [], LEAST)
+    teeth: list[tuple[float, Cut]] = []
+    if len(found) < max(FEW, len(point.y) // 10):
+        teeth += combs.combs(point, [], LEAST)
         for _ in range(FAMILIES):
             clusters = combs.random_clusters(point, rng)
             if clusters:
-                found += combs.combs(point, clusters, LEAST)
-    found.sort(key=lambda item: -item[0])
-    return links + [cut for _, cut in found[:most]]
+                teeth += combs.combs(point, clusters, LEAST)
+    return links + _most_violated(found, most) + _most_violated(teeth, most // 2)
+
+
+def _most_violated(found: list[tuple[float, Cut]], most: int) -> list[Cut]:
+    return [cut for _, cut in sorted(found, key=lambda item: -item[0])[:most]]
 
 
 def _by_flows(

@@ -10,6 +10,7 @@ from time import perf_counter
 
 import numpy as np
 
+from covertour.errors import InputError
 from covertour.exact.branching import Branch, PseudoCosts, choose_branch
 from covertour.exact.formulation import (
     Problem,
@@ -21,8 +22,9 @@ from covertour.exact.proof import SAME_LENGTH, Progress, Proof, relative_gap
 from covertour.exact.relaxation import Basis, Costs, Relaxation
 from covertour.exact.rounds import separate
 from covertour.exact.separation import make_point
+from covertour.exact.tours import as_tour, covers, fraction
 from covertour.instance import Instance
-from covertour.metric import FloatArray, IntArray
+from covertour.metric import IntArray
 from covertour.stop import Stop
 
 NEIGHBOURS = 10
@@ -97,8 +99,6 @@ class _Search:
         self.places = np.array(start, dtype=np.int64)
         self.length = instance.length(self.places)
         if not covers(self.problem, self.places):
-            from covertour.errors import InputError
-
             raise InputError("start: expected a covering tour that keeps the instance's rules")
         self.open: list[Node] = []
         self.active: Node | None = None
@@ -453,45 +453,3 @@ class _Search:
             members = problem.hit_sets[row]
             stops[int(members[~closed[members]][0])] = 1
         return True
-
-
-def covers(problem: Problem, places: IntArray) -> bool:
-    """Whether a tour through these places covers everything and keeps the rules."""
-    if len(places) == 0 or len(np.unique(places)) != len(places):
-        return False
-    on = np.zeros(problem.n, dtype=bool)
-    on[places] = True
-    if (on & ~problem.allowed).any() or (problem.forced & ~on).any():
-        return False
-    return bool((np.add.reduceat(on[problem.hit].astype(int), problem.hit_start[:-1]) > 0).all())
-
-
-def fraction(values: FloatArray) -> float:
-    """How far the values are from whole ones at most."""
-    return float(np.abs(values - np.round(values)).max(initial=0.0))
-
-
-def as_tour(y: FloatArray, u: IntArray, v: IntArray, x: FloatArray) -> IntArray | None:
-    """The stops in order if the point is a tour, int64[m], else None."""
-    if fraction(y) > 1e-5 or fraction(x) > 1e-5:
-        return None
-    stops = np.flatnonzero(y > 0.5)
-    used = x > 0.5
-    if len(stops) < 3 or used.sum() != len(stops):
-        return None
-    next_to: dict[int, list[int]] = {int(stop): [] for stop in stops}
-    for a, b in zip(u[used].tolist(), v[used].tolist(), strict=True):
-        if a not in next_to or b not in next_to:
-            return None
-        next_to[a].append(b)
-        next_to[b].append(a)
-    if any(len(ends) != 2 for ends in next_to.values()):
-        return None
-    tour = [int(stops[0]), next_to[int(stops[0])][0]]
-    while len(tour) <= len(stops):
-        one, other = next_to[tour[-1]]
-        following = other if one == tour[-2] else one
-        if following == tour[0]:
-            break
-        tour.append(following)
-    return np.array(tour, dtype=np.int64) if len(tour) == len(stops) else None

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from covertour.exact.cuts import Cut
+from covertour.exact.flat import FlatCuts, flatten
 from covertour.exact.formulation import Problem
 from covertour.exact.pricing import entries_of_pairs, reduced_costs
 from covertour.metric import FloatArray, IntArray
@@ -93,7 +94,7 @@ class Relaxation:
         self.cuts: list[int] = []
         self.idle: list[int] = []
         self.base_rows = n + problem.sets + 1
-        self._flat: _FlatCuts | None = None
+        self._flat: FlatCuts | None = None
 
         self.highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         options: dict[str, bool | int | float | str] = {
@@ -414,9 +415,9 @@ class Relaxation:
             self.add_pairs(missing)
         return len(missing)
 
-    def _flat_cuts(self) -> _FlatCuts:
+    def _flat_cuts(self) -> FlatCuts:
         if self._flat is None:
-            self._flat = _flatten([self.pool[number] for number in self.cuts], self.n)
+            self._flat = flatten([self.pool[number] for number in self.cuts], self.n)
         return self._flat
 
     # --- bases -----------------------------------------------------------------------------
@@ -450,43 +451,3 @@ class Relaxation:
         found.row_status = [self._statuses[s] for s in rows.tolist()]
         found.valid = True
         self.highs.setBasis(found)
-
-
-@dataclass(frozen=True, eq=False)
-class _FlatCuts:
-    """All cuts of the program as arrays: their terms in y, and their sets by place."""
-
-    rhs: FloatArray
-    place: IntArray
-    coefficient: FloatArray
-    place_row: IntArray
-    set_row: IntArray
-    set_weight: FloatArray
-    of_place: IntArray
-    of_place_start: IntArray
-    inside: np.ndarray
-
-
-def _flatten(cuts: list[Cut], n: int) -> _FlatCuts:
-    def joined(parts: list[np.ndarray], dtype: type) -> np.ndarray:
-        return np.concatenate(parts) if parts else np.empty(0, dtype=dtype)
-
-    sets = [members for cut in cuts for members in cut.sets]
-    set_row = np.repeat(np.arange(len(cuts)), [len(cut.sets) for cut in cuts])
-    member = joined(sets, np.int64).astype(np.int64)
-    owner = np.repeat(np.arange(len(sets)), [len(members) for members in sets])
-    inside = np.zeros((len(sets), n), dtype=np.uint8)
-    inside[owner, member] = 1
-    start = np.zeros(n + 1, dtype=np.int64)
-    np.cumsum(np.bincount(member, minlength=n), out=start[1:])
-    return _FlatCuts(
-        rhs=np.array([cut.rhs for cut in cuts], dtype=np.float64),
-        place=joined([cut.places for cut in cuts], np.int64).astype(np.int64),
-        coefficient=joined([cut.coefficients for cut in cuts], np.float64),
-        place_row=np.repeat(np.arange(len(cuts)), [len(cut.places) for cut in cuts]),
-        set_row=set_row,
-        set_weight=np.array([w for cut in cuts for w in cut.weights], dtype=np.float64),
-        of_place=owner[np.argsort(member, kind="stable")],
-        of_place_start=start,
-        inside=inside,
-    )

@@ -29,8 +29,10 @@ clean:
 # Each stamp file records an install and is remade when what it depends on changes.
 .venv/base: .venv/bin/python pyproject.toml constraints.txt
 	$(PIP) --editable .
+	$(BIN)/covertour warmup
 	touch $@
 
 .venv/all: .venv/bin/python pyproject.toml constraints.txt
 	$(PIP) --editable '.[train,dev]'
+	$(BIN)/covertour warmup
 	touch $@ .venv/base

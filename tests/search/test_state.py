@@ -15,7 +15,7 @@ from strategies import instances
 
 from covertour import Instance
 from covertour.metric import METRICS, FloatArray, IntArray
-from covertour.search import state
+from covertour.search import changes, state
 from covertour.search.state import QUEUE, SPARE, STOPS, UNCOVERED, State, make_state
 
 INSERT, REMOVE, MOVE, REVERSE, UNDO, FORGET = range(6)
@@ -25,16 +25,16 @@ INSERT, REMOVE, MOVE, REVERSE, UNDO, FORGET = range(6)
 def change(s: Any, kind: int, a: int, b: int, length: float) -> None:
     """One change through the kernels of the search."""
     if kind == INSERT:
-        state.insert(s, a, b)
+        changes.insert(s, a, b)
     elif kind == REMOVE:
-        state.remove(s, a)
+        changes.remove(s, a)
     elif kind == MOVE:
-        state.move(s, a, b)
-        state.touch_neighbours(s, a)
+        changes.move(s, a, b)
+        changes.touch_neighbours(s, a)
     elif kind == REVERSE:
-        state.reverse(s, a, b)
+        changes.reverse(s, a, b)
     elif kind == UNDO:
-        state.undo(s, length)
+        changes.undo(s, length)
     else:
         s.tour[0].log = 0
 
@@ -45,9 +45,9 @@ def reload(s: Any, places: Any, between: Any) -> Any:
     for i in range(len(between)):
         for j in range(len(between)):
             between[i, j] = state.distance(s, i, j)
-    state.load_tour(s, places, len(places))
+    changes.load_tour(s, places, len(places))
     copied = np.empty(len(places), np.int64)
-    state.copy_tour(s, copied)
+    changes.copy_tour(s, copied)
     return copied
 
 
@@ -231,10 +231,10 @@ def test_order_labels_that_grew_too_high_are_given_anew() -> None:
     model = Model(problem("table"))
     for place in range(6, 15):
         model.do(INSERT, place, model.stops[-1] if model.stops else -1)
-    model.s.at["label"][14] = model.s.tour["top"] = state.HIGHEST + 1
+    model.s.at["label"][14] = model.s.tour["top"] = changes.HIGHEST + 1
     model.do(INSERT, 20, 14)
     model.check()
-    assert 0 <= model.s.at["label"].max() <= 2 * model.instance.n * state.STEP
+    assert 0 <= model.s.at["label"].max() <= 2 * model.instance.n * changes.STEP
 
 
 def test_a_stop_whose_last_unique_place_gets_a_second_coverer_is_listed_as_spare() -> None:

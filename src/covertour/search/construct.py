@@ -11,6 +11,16 @@ import numpy as np
 
 from covertour.instance import Instance
 from covertour.metric import IntArray, radians
+from covertour.search.changes import (
+    clear_spare,
+    insert,
+    insertion_cost,
+    load_tour,
+    remove,
+    saving,
+    touch,
+    touch_neighbours,
+)
 from covertour.search.improve import improve
 from covertour.search.kernel import entry, inner
 from covertour.search.state import (
@@ -18,18 +28,10 @@ from covertour.search.state import (
     NOWHERE,
     SPARE,
     STOPS,
-    clear_spare,
     distance,
     draw_below,
     draw_unit,
-    insert,
-    insertion_cost,
     is_directed,
-    load_tour,
-    remove,
-    saving,
-    touch,
-    touch_neighbours,
 )
 
 MOST_COVERERS = 24
@@ -176,14 +178,14 @@ def construct(s, start, must_visit, order):
         if s.at[place].count == 0:
             last = cover_place(s, place, 0.0, last)
             s.tour[0].log = 0
-    for index in range(s.tour[0].size):
-        touch(s, s.lists[STOPS, index])
-    for index in range(s.tour[0].spare):
-        stop = s.lists[SPARE, index]
+    for index in range(s.tour[0].size - 1, -1, -1):
+        stop = s.lists[STOPS, index]
         if is_redundant(s, stop) and saving(s, stop) >= 0.0:
             remove(s, stop)
             s.tour[0].log = 0
     clear_spare(s)
+    for index in range(s.tour[0].size):
+        touch(s, s.lists[STOPS, index])
     improve(s, False)
 
 

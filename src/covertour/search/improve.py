@@ -9,20 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from covertour.search.changes import clear_queue, move, path_size, reverse, touch
 from covertour.search.kernel import inner
-from covertour.search.state import (
-    LOG_SIZE,
-    NOWHERE,
-    QUEUE,
-    STOPS,
-    clear_queue,
-    distance,
-    is_directed,
-    move,
-    path_size,
-    reverse,
-    touch,
-)
+from covertour.search.state import LOG_SIZE, NOWHERE, QUEUE, STOPS, distance, is_directed
 
 LONGEST_REVERSAL = 50_000
 """2-opt moves that would reverse more stops than this are passed over."""
@@ -33,8 +22,8 @@ LONGEST_PRICED = 50
 LONGEST_SEGMENT = 3
 """Or-opt moves up to this many stops at a time."""
 
-TINY = 1e-9
-"""A move must gain more than this share of the edges it breaks, so that rounding cannot cycle."""
+TINY = 1e-12
+"""A move must gain more than this share of the tour, so that rounding errors cannot cycle."""
 
 LOG_RESERVE = 64
 """Log entries that must be left to begin a move."""
@@ -95,8 +84,9 @@ def _improve_stop(s, stop):
         to_after + at[behind_2].leg - distance(s, after, behind_2),
         to_after + at[beyond_behind].leg - distance(s, after, beyond_behind),
     )
-    widest = max(gaps[0], max(max(gaps[1], gaps[2]), max(gaps[3], gaps[4])))
-    best = TINY * (to_after + to_before)
+    widest = max(max(gaps[0], max(gaps[1], gaps[2])), max(gaps[3], gaps[4]))
+    widest = max(widest, max(to_after, to_before))  # nearer ones alone can gain anything
+    best = TINY * s.tour[0].length
     move_kind = NONE
     best_near = NOWHERE
     best_segment = np.int64(0)
@@ -195,7 +185,7 @@ def _improve_stop_directed(s, stop):
     before = s.at[stop].prev
     from_before = distance(s, before, stop)
     to_after = distance(s, stop, after)
-    best = TINY * (from_before + to_after)
+    best = TINY * s.tour[0].length
     best_near = NOWHERE
     best_length = np.int64(0)
     best_last = NOWHERE
@@ -225,7 +215,7 @@ def _improve_stop_directed(s, stop):
     there = 0.0
     back = 0.0
     near = after
-    for _ in range(min(LONGEST_PRICED, size - 3)):
+    for _ in range(min(LONGEST_PRICED, size - 2)):
         follower = s.at[near].next
         there += distance(s, near, follower)
         back += distance(s, follower, near)

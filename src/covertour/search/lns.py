@@ -16,6 +16,18 @@ import numpy as np
 
 from covertour.instance import Instance
 from covertour.metric import IntArray
+from covertour.search.changes import (
+    clear_queue,
+    clear_spare,
+    copy_tour,
+    insert,
+    load_tour,
+    remove,
+    saving,
+    touch,
+    touch_neighbours,
+    undo,
+)
 from covertour.search.construct import construct, cover_place, drop_spare, serving_order
 from covertour.search.improve import LOG_RESERVE, improve
 from covertour.search.kernel import entry, inner, mark_ready
@@ -27,20 +39,11 @@ from covertour.search.state import (
     STOPS,
     UNCOVERED,
     State,
-    clear_spare,
-    copy_tour,
     distance,
     draw_below,
     draw_unit,
-    insert,
     kind_of,
-    load_tour,
     make_state,
-    remove,
-    saving,
-    touch,
-    touch_neighbours,
-    undo,
 )
 from covertour.search.watch import Watch
 
@@ -162,10 +165,15 @@ ANNEAL = np.dtype(
 
 @inner
 def _keep_best(s, anneal, best):
-    """Copy the tour to ``best`` if it is shorter."""
+    """Copy the tour to ``best`` if it is shorter; its length is summed anew, without drift."""
     if s.tour[0].length < anneal[0].best * (1.0 - 1e-12):
-        anneal[0].best = s.tour[0].length
-        anneal[0].best_size = copy_tour(s, best)
+        size = copy_tour(s, best)
+        length = 0.0
+        for index in range(size):
+            length += s.at[best[index]].leg
+        s.tour[0].length = length
+        anneal[0].best = length
+        anneal[0].best_size = size
         anneal[0].improved = anneal[0].iterations
 
 
@@ -199,7 +207,11 @@ def _attempt(s, touched, temperature):
         if s.tour[0].length <= limit:
             clear_spare(s)
             return
-    undo(s, saved)
+    if s.tour[0].log <= LOG_SIZE:
+        undo(s, saved)
+    else:
+        clear_spare(s)
+        clear_queue(s)
 
 
 @entry
@@ -259,12 +271,11 @@ def lns(
     """
     team = [_hire(instance, watch, seed + 1_000_003 * index, start) for index in range(workers)]
     best = _best(team)
-    watch.improved(best.length, best.tour.copy())
     planned = float(FIRST_CYCLE * len(best.tour))
     try:
+        watch.improved(best.length, best.tour.copy())
         with ThreadPoolExecutor(workers) as threads:
-            while not watch.over:
-                _cycle(team, watch, threads, int(planned))
+            while not watch.over and _cycle(team, watch, threads, int(planned)):
                 planned *= GROWTH
                 best = _best(team)
                 for worker in team:
@@ -286,7 +297,7 @@ def _hire(instance: Instance, watch: Watch, seed: int, start: Sequence[int] | In
     size, length = int(s.tour["size"][0]), float(s.tour["length"][0])
     anneal = np.zeros(1, dtype=ANNEAL)
     anneal["hot"] = HOT * length / size
-    anneal["target"] = max(watch.stop.length, 0.0)
+    anneal["target"] = watch.target
     anneal["idle_limit"] = watch.stop.idle_iterations
     anneal["best"] = np.inf
     anneal["look_every"] = max(1, size // 64)
@@ -295,13 +306,15 @@ def _hire(instance: Instance, watch: Watch, seed: int, start: Sequence[int] | In
     return worker
 
 
-def _cycle(team: list[Worker], watch: Watch, threads: ThreadPoolExecutor, planned: int) -> None:
+def _cycle(team: list[Worker], watch: Watch, threads: ThreadPoolExecutor, planned: int) -> bool:
     """Anneal every worker once from hot to cold, in the planned number of iterations.
 
     A cycle on a long tour, or after which little would be left, takes all that is left: to the
-    iteration where those are limited, else as far as the speed so far tells.
+    iteration where those are limited, else as far as the speed so far tells. Returns whether any
+    iteration was made.
     """
     position = 0
+    before = watch.iterations
     limited = watch.counted or watch.stop.seconds < float("inf")
     patient = limited and len(team[0].tour) > SHORT_TOUR
     for worker in team:
@@ -314,7 +327,7 @@ def _cycle(team: list[Worker], watch: Watch, threads: ThreadPoolExecutor, planne
             if patient or whole < LAST_CYCLE * planned:
                 span = whole
         if position >= span:
-            return
+            break
         for worker in team:
             worker.anneal["span"] = span
         stretch = max(1, min(watch.stretch() // len(team), span - position))
@@ -331,6 +344,9 @@ def _cycle(team: list[Worker], watch: Watch, threads: ThreadPoolExecutor, planne
             found = int(best.anneal["improved"][0]) * len(team)
             watch.improved(best.length, best.tour.copy(), found)
         watch.report()
+        if made == 0:
+            break
+    return watch.iterations > before
 
 
 def _anneal(worker: Worker, iterations: int) -> None:

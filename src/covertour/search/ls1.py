@@ -14,6 +14,15 @@ import numpy as np
 
 from covertour.instance import Instance
 from covertour.metric import IntArray
+from covertour.search.changes import (
+    clear_queue,
+    copy_tour,
+    insert,
+    load_tour,
+    remove,
+    saving,
+    touch,
+)
 from covertour.search.construct import cheapest_position, construct, drop_spare, gain_of
 from covertour.search.improve import improve
 from covertour.search.kernel import entry, inner
@@ -22,16 +31,9 @@ from covertour.search.state import (
     NOWHERE,
     STOPS,
     UNCOVERED,
-    clear_queue,
-    copy_tour,
     draw_below,
     draw_unit,
-    insert,
-    load_tour,
     make_state,
-    remove,
-    saving,
-    touch,
 )
 from covertour.search.watch import Stretch, Watch
 

@@ -13,25 +13,20 @@ import numpy as np
 
 from covertour.instance import Instance
 from covertour.metric import IntArray, positions
-from covertour.search.construct import cheapest_position, construct, is_redundant
-from covertour.search.improve import improve
-from covertour.search.kernel import entry, inner
-from covertour.search.state import (
-    FIXED,
-    NOWHERE,
-    STOPS,
+from covertour.search.changes import (
     clear_queue,
     clear_spare,
     copy_tour,
-    distance,
-    draw_below,
     insert,
     load_tour,
-    make_state,
     remove,
     saving,
     touch,
 )
+from covertour.search.construct import cheapest_position, construct, is_redundant
+from covertour.search.improve import improve
+from covertour.search.kernel import entry, inner
+from covertour.search.state import FIXED, NOWHERE, STOPS, distance, draw_below, make_state
 from covertour.search.watch import Stretch, Watch
 
 NEARBY = 10

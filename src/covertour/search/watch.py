@@ -72,6 +72,11 @@ class Watch:
         return self.stop.iterations - self.iterations
 
     @property
+    def target(self) -> float:
+        """The length to stop at, a rounding error allowed; 0 cannot be improved."""
+        return max(self.stop.length * (1.0 + 1e-12), 0.0)
+
+    @property
     def counted(self) -> bool:
         """Whether the search is limited by iterations, so that it must not depend on the clock."""
         return self.stop.iterations < NEVER
@@ -83,7 +88,7 @@ class Watch:
         return (
             now >= self.stop.seconds
             or self.iterations >= self.stop.iterations
-            or self.best <= max(self.stop.length, 0.0)
+            or self.best <= self.target
             or now - self._improved_at >= self.stop.idle_seconds
             or self.iterations - self._improved_iteration >= self.stop.idle_iterations
         )

@@ -1,0 +1,372 @@
+"""changes: inserting, removing, moving and turning stops, with everything that follows from it.
+
+The tour is a ring of links with order labels: a stop is inserted or removed in constant time, a
+path is reversed in time proportional to its length, and labels tell about how long a path is.
+Every change is written to a log, so that an attempt that failed is taken back step by step instead
+of copying the tour.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from covertour.search.kernel import inner
+from covertour.search.state import (
+    LOG_SIZE,
+    NOWHERE,
+    QUEUE,
+    SPARE,
+    STOPS,
+    UNCOVERED,
+    distance,
+    is_directed,
+)
+
+INSERTED, REMOVED, MOVED, REVERSED = (np.int64(kind) for kind in range(4))
+"""Kinds of log entries."""
+
+STEP = 1 << 36
+"""Distance between the order labels of neighbours on a freshly labelled tour."""
+
+HIGHEST = 1 << 62
+
+# --- The ring -------------------------------------------------------------------------------------
+
+
+@inner
+def _link(s, stop, after):
+    """Put a stop into the ring behind another one; into an empty ring if ``after`` is -1."""
+    at = s.at
+    if after < 0:
+        at[stop].next = stop
+        at[stop].prev = stop
+        at[stop].label = 0
+        at[stop].leg = 0.0
+        s.tour[0].top = 0
+        return
+    before = at[after].next
+    low = at[after].label
+    high = at[before].label
+    if (high > low and high - low < 2) or low > HIGHEST:
+        _relabel(s, before)
+        low = at[after].label
+        high = at[before].label
+    if high > low:
+        at[stop].label = low + (high - low) // 2
+    else:
+        at[stop].label = low + STEP
+        s.tour[0].top = low + STEP
+    at[after].next = stop
+    at[after].leg = distance(s, after, stop)
+    at[stop].prev = after
+    at[stop].next = before
+    at[stop].leg = distance(s, stop, before)
+    at[before].prev = stop
+
+
+@inner
+def _unlink(s, stop):
+    before = s.at[stop].prev
+    after = s.at[stop].next
+    s.at[before].next = after
+    s.at[before].leg = distance(s, before, after)
+    s.at[after].prev = before
+
+
+@inner
+def _relabel(s, first):
+    """Give the stops evenly spaced order labels again, ascending from ``first``."""
+    stop = first
+    label = 0
+    while True:
+        s.at[stop].label = label
+        stop = s.at[stop].next
+        if stop == first:
+            break
+        label += STEP
+    s.tour[0].top = label
+
+
+@inner
+def _flip(s, first, last):
+    """Reverse the path from first to last, following ``next``."""
+    at = s.at
+    before = at[first].prev
+    after = at[last].next
+    i = first
+    j = last
+    while i != j:
+        label = at[i].label
+        at[i].label = at[j].label
+        at[j].label = label
+        i = at[i].next
+        if i == j:
+            break
+        j = at[j].prev
+    stop = first
+    leg = distance(s, first, after)
+    while True:
+        follower = at[stop].next
+        following_leg = at[stop].leg
+        at[stop].next = at[stop].prev
+        at[stop].prev = follower
+        at[stop].leg = leg
+        if stop == last:
+            break
+        leg = distance(s, follower, stop) if is_directed(s) else following_leg
+        stop = follower
+    at[before].next = last
+    at[before].leg = distance(s, before, last)
+    at[last].prev = before
+    at[first].next = after
+    at[after].prev = first
+
+
+@inner
+def path_size(s, first, last):
+    """About how many stops the path from first to last has, judged by the order labels."""
+    ahead = s.at[last].label - s.at[first].label
+    whole = s.tour[0].top + STEP
+    if ahead < 0:
+        ahead += whole
+    return ahead / whole * s.tour[0].size
+
+
+# --- Coverage -------------------------------------------------------------------------------------
+
+
+@inner
+def _cover(s, stop):
+    """Count a new stop for all the places it covers."""
+    at = s.at
+    own = 0
+    for k in range(at[stop].covers_from, at[stop].covers_to):
+        place = np.int64(s.who[k])
+        times = at[place].count
+        at[place].count = times + 1
+        if times == 0:
+            own += 1
+            last = s.tour[0].uncovered - 1
+            moved = s.lists[UNCOVERED, last]
+            index = at[place].uncovered_at
+            s.lists[UNCOVERED, index] = moved
+            at[moved].uncovered_at = index
+            at[place].uncovered_at = -1
+            s.tour[0].uncovered = last
+        elif times == 1:
+            other = at[place].owner
+            at[other].unique -= 1
+            if at[other].unique == 0 and at[other].spared == 0:
+                at[other].spared = 1
+                s.lists[SPARE, s.tour[0].spare] = other
+                s.tour[0].spare += 1
+        at[place].owner ^= stop
+    at[stop].unique = own
+
+
+@inner
+def _uncover(s, stop):
+    """Take a stop's coverage back."""
+    at = s.at
+    for k in range(at[stop].covers_from, at[stop].covers_to):
+        place = np.int64(s.who[k])
+        times = at[place].count - 1
+        at[place].count = times
+        at[place].owner ^= stop
+        if times == 1:
+            at[at[place].owner].unique += 1
+        elif times == 0:
+            index = s.tour[0].uncovered
+            s.lists[UNCOVERED, index] = place
+            at[place].uncovered_at = index
+            s.tour[0].uncovered = index + 1
+    at[stop].unique = 0
+
+
+# --- Changes, each with its log entry -------------------------------------------------------------
+
+
+@inner
+def _note(s, kind, a, b):
+    """Write to the log; beyond its end changes are only counted, and cannot be undone."""
+    entry = s.tour[0].log
+    if entry < LOG_SIZE:
+        s.log[entry, 0] = kind
+        s.log[entry, 1] = a
+        s.log[entry, 2] = b
+    s.tour[0].log = entry + 1
+
+
+@inner
+def _enter(s, stop, after):
+    """Insert without log or length."""
+    at = s.at
+    _link(s, stop, after)
+    size = s.tour[0].size
+    s.lists[STOPS, size] = stop
+    at[stop].stop_at = size
+    s.tour[0].size = size + 1
+    block = at[stop].block
+    first = s.blocks[block, 0]
+    at[stop].in_next = first
+    at[stop].in_prev = -1
+    if first >= 0:
+        at[first].in_prev = stop
+    s.blocks[block, 0] = stop
+    _cover(s, stop)
+
+
+@inner
+def _leave(s, stop):
+    """Remove without log or length."""
+    at = s.at
+    _unlink(s, stop)
+    last = s.tour[0].size - 1
+    moved = s.lists[STOPS, last]
+    index = at[stop].stop_at
+    s.lists[STOPS, index] = moved
+    at[moved].stop_at = index
+    at[stop].stop_at = -1
+    s.tour[0].size = last
+    ahead = at[stop].in_next
+    behind = at[stop].in_prev
+    if behind >= 0:
+        at[behind].in_next = ahead
+    else:
+        s.blocks[at[stop].block, 0] = ahead
+    if ahead >= 0:
+        at[ahead].in_prev = behind
+    _uncover(s, stop)
+
+
+@inner
+def insertion_cost(s, stop, after):
+    """What inserting a place behind a stop adds to the length."""
+    return distance(s, after, stop) + distance(s, stop, s.at[after].next) - s.at[after].leg
+
+
+@inner
+def saving(s, stop):
+    """The length saved by joining a stop's neighbours directly."""
+    before = s.at[stop].prev
+    after = s.at[stop].next
+    return s.at[before].leg + s.at[stop].leg - distance(s, before, after)
+
+
+@inner
+def insert(s, stop, after):
+    """Insert a stop behind another one (-1: as the first) and keep length and log."""
+    if after >= 0:
+        s.tour[0].length += insertion_cost(s, stop, after)
+    _note(s, INSERTED, stop, after)
+    _enter(s, stop, after)
+
+
+@inner
+def remove(s, stop):
+    """Remove a stop and keep length and log."""
+    s.tour[0].length -= saving(s, stop)
+    before = s.at[stop].prev
+    _note(s, REMOVED, stop, before if before != stop else NOWHERE)
+    _leave(s, stop)
+
+
+@inner
+def move(s, stop, after):
+    """Move a stop behind another one; the caller accounts for the length."""
+    _note(s, MOVED, stop, s.at[stop].prev)
+    _unlink(s, stop)
+    _link(s, stop, after)
+
+
+@inner
+def reverse(s, first, last):
+    """Reverse the path from first to last; the caller accounts for the length."""
+    _note(s, REVERSED, first, last)
+    _flip(s, first, last)
+
+
+@inner
+def undo(s, length):
+    """Take back everything in the log; ``length`` is what the tour had before."""
+    for entry in range(s.tour[0].log - 1, -1, -1):
+        kind = s.log[entry, 0]
+        a = s.log[entry, 1]
+        b = s.log[entry, 2]
+        if kind == INSERTED:
+            _leave(s, a)
+        elif kind == REMOVED:
+            _enter(s, a, b)
+        elif kind == MOVED:
+            _unlink(s, a)
+            _link(s, a, b)
+        else:
+            _flip(s, b, a)
+    s.tour[0].log = 0
+    s.tour[0].length = length
+    clear_spare(s)
+    clear_queue(s)
+
+
+@inner
+def touch(s, stop):
+    """Queue a stop for improvement."""
+    if s.at[stop].queued == 0:
+        s.at[stop].queued = 1
+        s.lists[QUEUE, s.tour[0].queue] = stop
+        s.tour[0].queue += 1
+
+
+@inner
+def touch_neighbours(s, stop):
+    """Queue the two neighbours of a stop."""
+    touch(s, s.at[stop].next)
+    touch(s, s.at[stop].prev)
+
+
+@inner
+def clear_queue(s):
+    """Forget the queue."""
+    for index in range(s.tour[0].queue):
+        s.at[s.lists[QUEUE, index]].queued = 0
+    s.tour[0].queue = 0
+
+
+@inner
+def clear_spare(s):
+    """Forget which stops may have become redundant."""
+    for index in range(s.tour[0].spare):
+        s.at[s.lists[SPARE, index]].spared = 0
+    s.tour[0].spare = 0
+
+
+@inner
+def copy_tour(s, places):
+    """Write the stops in order to int64 places[:size] and return the size."""
+    size = s.tour[0].size
+    stop = s.lists[STOPS, 0]
+    for index in range(size):
+        places[index] = stop
+        stop = s.at[stop].next
+    return size
+
+
+@inner
+def load_tour(s, places, size):
+    """Make the state hold the tour places[:size] (int64), with log, queue and spares empty."""
+    while s.tour[0].size > 0:
+        _leave(s, s.lists[STOPS, 0])
+    after = NOWHERE
+    length = 0.0
+    for index in range(size):
+        stop = places[index]
+        _enter(s, stop, after)
+        if after >= 0:
+            length += distance(s, after, stop)
+        after = stop
+    if size > 1:
+        length += distance(s, after, places[0])
+    s.tour[0].length = length
+    s.tour[0].log = 0
+    clear_spare(s)
+    clear_queue(s)

@@ -13,7 +13,7 @@ from numba import njit
 
 from covertour import Instance
 from covertour.metric import FloatArray
-from covertour.search import state
+from covertour.search import changes
 from covertour.search.improve import LONGEST_SEGMENT, improve
 from covertour.search.state import LOG_SIZE, make_state
 
@@ -21,10 +21,10 @@ from covertour.search.state import LOG_SIZE, make_state
 @njit(error_model="numpy")
 def polish(s: Any, places: Any, undoable: bool, log: int) -> None:
     """Load a tour and improve it around all its stops, with some log entries already used."""
-    state.load_tour(s, places, len(places))
+    changes.load_tour(s, places, len(places))
     s.tour[0].log = log
     for stop in places:
-        state.touch(s, stop)
+        changes.touch(s, stop)
     improve(s, undoable)
 
 

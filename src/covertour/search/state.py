@@ -18,6 +18,9 @@ from covertour.search.kernel import inner
 TABLE_UP_TO = 1_000
 """Up to this many places distances come from a dense table, above from coordinates on the fly."""
 
+ROWS_AT_A_TIME = 32
+"""Rows of the table that are filled at once: few enough to stay in the processor's cache."""
+
 ONE_BLOCK_UP_TO = 30
 """Tours expected to have at most this many stops are looked through whole."""
 
@@ -136,8 +139,12 @@ def make_state(instance: Instance, seed: int) -> State:
         for name, column in zip("xyz", points.T, strict=False):
             at[name] = column
         if n <= TABLE_UP_TO:
-            a, b = instance.coordinates[:, None], instance.coordinates[None, :]
-            table = metrics.distances(instance.metric, a, b)
+            table = np.empty((n, n))
+            for first in range(0, n, ROWS_AT_A_TIME):
+                rows = slice(first, first + ROWS_AT_A_TIME)
+                table[rows] = metrics.distances(
+                    instance.metric, instance.coordinates[rows, None], instance.coordinates
+                )
             np.fill_diagonal(table, 0.0)
     at["stop_at"] = -1
     at["uncovered_at"] = np.arange(n)

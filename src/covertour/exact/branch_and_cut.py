@@ -255,6 +255,7 @@ class _Search:
         self.enter(node)
         history: list[float] = []
         stalled = 0
+        deep = False
         before = node.bound
         rounding_due = 0
         for turn in count():
@@ -290,6 +291,8 @@ class _Search:
                 and history[-1] - history[-1 - recent] < (0.02 if at_root else 0.1) * gap
             )
             stalled = stalled + 1 if slow else 0
+            if at_root and stalled == 2 and not deep:
+                deep, stalled, history = True, 0, []
             if at_root and turn >= rounding_due + 10:
                 rounding_due = turn
                 self.try_rounding()
@@ -297,7 +300,7 @@ class _Search:
             # Whatever the stalling says, a point that looks like a tour must be cut off.
             whole = fraction(relaxation.y) < 1e-6 and fraction(relaxation.x) < 1e-6
             if stalled < 2 or whole:
-                cuts = separate(point, self.rng, max(100, self.problem.n))
+                cuts = separate(point, self.rng, max(100, self.problem.n), deep)
                 relaxation.drop_idle_cuts(IDLE_SOLVES)
                 new = relaxation.add_cuts(cuts)
             if new == 0 and attractive == 0:

@@ -13,32 +13,42 @@ from covertour.metric import FloatArray, IntArray
 LEAST = 0.02
 """Cuts that are violated by less are not worth a row."""
 
+DEEP_LEAST = 0.005
+"""The same when looking deep."""
+
 FEW = 10
 """With fewer cuts than this the next, slower family is tried."""
 
 FAMILIES = 10
 """Ways to shrink clusters of places that are tried when looking for combs."""
 
+DEEP_FAMILIES = 40
+"""The same when looking deep."""
 
-def separate(point: Point, rng: np.random.Generator, most: int) -> list[Cut]:
-    """Violated cuts: all links, the ``most`` connectivity cuts and half as many combs."""
+
+def separate(point: Point, rng: np.random.Generator, most: int, deep: bool = False) -> list[Cut]:
+    """Violated cuts: all links, the ``most`` connectivity cuts and half as many combs.
+
+    ``deep`` looks harder, for points that the usual cuts hardly move any more.
+    """
+    least = DEEP_LEAST if deep else LEAST
     links = families.links(point)
-    found = families.connectivity(point, families.components(point), LEAST)
+    found = families.connectivity(point, families.components(point), least)
     if len(found) < 3:
-        found += _by_flows(point, families.from_root(point, LEAST), 1)
+        found += _by_flows(point, families.from_root(point, least), least)
     # With a certain stop the flows to it have found every violated connectivity cut.
     if point.y.max() < 1.0 - 1e-6:
         if len(found) < FEW:
-            found += _by_flows(point, families.between_sets(point, LEAST, rng, 10), 1)
+            found += _by_flows(point, families.between_sets(point, least, rng, 10), least)
         if len(found) < FEW:
-            found += _by_flows(point, families.place_to_sets(point, LEAST, rng, 10), 1)
+            found += _by_flows(point, families.place_to_sets(point, least, rng, 10), least)
     teeth: list[tuple[float, Cut]] = []
     if len(found) < max(FEW, len(point.y) // 10):
-        teeth += combs.combs(point, [], LEAST)
-        for _ in range(FAMILIES):
+        teeth += combs.combs(point, [], least)
+        for _ in range(DEEP_FAMILIES if deep else FAMILIES):
             clusters = combs.random_clusters(point, rng)
             if clusters:
-                teeth += combs.combs(point, clusters, LEAST)
+                teeth += combs.combs(point, clusters, least)
     return links + _most_violated(found, most) + _most_violated(teeth, most // 2)
 
 
@@ -47,6 +57,6 @@ def _most_violated(found: list[tuple[float, Cut]], most: int) -> list[Cut]:
 
 
 def _by_flows(
-    point: Point, flows: tuple[IntArray, IntArray, FloatArray], each: int
+    point: Point, flows: tuple[IntArray, IntArray, FloatArray], least: float
 ) -> list[tuple[float, Cut]]:
-    return families.connectivity(point, families.flow_sides(point, *flows, each), LEAST)
+    return families.connectivity(point, families.flow_sides(point, *flows, 1), least)

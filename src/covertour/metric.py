@@ -91,8 +91,8 @@ def unrounded(metric: str, a: FloatArray, b: FloatArray) -> FloatArray:
             + np.cos(lat_a) * np.cos(lat_b) * np.sin((lon_b - lon_a) / 2.0) ** 2
         )
         return 2.0 * SPHERE_KM[metric] * np.arcsin(np.sqrt(np.clip(h, 0.0, 1.0)))
-    delta = a - b
-    square = delta[..., 0] * delta[..., 0] + delta[..., 1] * delta[..., 1]
+    x, y = a[..., 0] - b[..., 0], a[..., 1] - b[..., 1]
+    square = x * x + y * y
     return np.sqrt(square / 10.0) if metric == "att" else np.sqrt(square)
 
 

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from functools import partial
+from functools import cache, partial
 from time import perf_counter
 
 import numpy as np
@@ -91,8 +91,9 @@ def solve(
         raise InputError(f"method: no {method!r}{hint}")
     if seed < 0 or workers < 1:
         raise InputError("seed, workers: expected a seed >= 0 and at least one worker")
-    began = perf_counter()
     _ = instance.coverage  # an instance that nobody can cover is refused here
+    load(method, instance)
+    began = perf_counter()
     watch = Watch(stop or default_stop(instance, method), on_improve, on_progress, began)
     task = Task(instance, watch, seed, _allowed_start(instance, start), workers)
     outcome = METHODS[method].run(task)
@@ -248,12 +249,30 @@ def compiled(instance: Instance | None = None) -> bool:
 
 def warmup() -> None:
     """Compile the kernels of the default method for every kind of instance."""
+    from covertour.search.state import KINDS
+
+    for kind in KINDS:
+        _load("lns", kind)
+
+
+def load(method: str, instance: Instance) -> None:
+    """Compile or load what a method needs for an instance, so that no solve's clock pays for it."""
+    from covertour.search.state import kind_of
+
+    _load(method, kind_of(instance))
+
+
+@cache
+def _load(method: str, kind: str) -> None:
+    """Run a method once on a tiny instance of a kind."""
     from covertour.generate import random_instance
     from covertour.search.state import TABLE_UP_TO
 
-    for sample in (
-        random_instance(8, nearest=2),
-        random_instance(TABLE_UP_TO + 1, nearest=7),
-        Instance.from_matrix(np.arange(64.0).reshape(8, 8), nearest=2),
-    ):
-        solve(sample, stop=MaxIterations(10))
+    samples = {
+        "table": random_instance(8, nearest=2),
+        "points": random_instance(TABLE_UP_TO + 1, nearest=7),
+        "directed": Instance.from_matrix(np.arange(64.0).reshape(8, 8), nearest=2),
+    }
+    sample = samples["table" if method == "exact" else kind]
+    watch = Watch(MaxIterations(2) | MaxSeconds(60))
+    METHODS[method].run(Task(sample, watch, 0, _allowed_start(sample, None), 1))

@@ -202,14 +202,13 @@ def _search(
     quiet: bool = False,
 ) -> Result:
     """Solve, telling whoever watches the terminal how it goes."""
-    from covertour.methods import compiled
+    from covertour.methods import compiled, load
     from covertour.methods import solve as find_tour
 
     _ = instance.coverage  # where nobody covers some place, say so before anything is compiled
-    if not compiled(instance):
-        if not quiet:
-            show.note(f"compiling the search, once, about {COMPILE_SECONDS} s ...")
-        find_tour(instance, stop=MaxIterations(1))  # off the clock of the real search
+    if not compiled(instance) and not quiet:
+        show.note(f"compiling the search, once, about {COMPILE_SECONDS} s ...")
+    load(method, instance)  # before the live line shows a clock
     shown = show.on_terminal() and not quiet
     with show.live_line(instance, stop, shown) as on_progress:
         return find_tour(

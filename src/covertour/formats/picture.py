@@ -14,21 +14,16 @@ from covertour.tour import Tour
 
 def write(path: Path, instance: Instance, outcome: Result | Tour | None) -> None:
     """Draw an instance or a tour of it and write the picture."""
-    import matplotlib.pyplot as plt
-
     from covertour.plot import plot_instance, plot_tour
 
     if outcome is not None:
         check_places(instance, tour_of(outcome))
-    ax = plot_instance(instance) if outcome is None else plot_tour(instance, tour_of(outcome))
+    ax = plot_instance(instance) if outcome is None else plot_tour(instance, outcome)
     figure = ax.get_figure(root=True)
     assert figure is not None
     ending = path.suffix.lower().removeprefix(".")
     data = io.BytesIO()
-    try:
-        # A picture without its date is the same each time it is drawn.
-        metadata = {"Date": None} if ending == "svg" else None
-        figure.savefig(data, format=ending, dpi=150, bbox_inches="tight", metadata=metadata)
-    finally:
-        plt.close(figure)
+    # A picture without its date is the same each time it is drawn.
+    metadata = {"Date": None} if ending == "svg" else None
+    figure.savefig(data, format=ending, dpi=150, bbox_inches="tight", metadata=metadata)
     write_bytes(path, data.getvalue())

@@ -60,8 +60,8 @@ class ModelConfig:
     cover nothing new (``useful``); empty for the model's own choice, which is ``useful`` for
     am-gain. ``normalisation`` in the encoder: over the features of a place (``layer``, the word
     that the paper uses), or over the places (``instance``, close to the batch normalisation of
-    Kool et al., whom it follows). With ``layer`` the models hardly learn for hundreds of steps:
-    what all places have in common drowns what sets them apart.
+    Kool et al., whom it follows). In short trials of am-dynamic on 10 places ``instance`` learned
+    and ``layer`` hardly did; for am-gain they were alike.
     """
 
     name: str = "am-gain"

@@ -23,11 +23,8 @@ from covertour.search.watch import OnImprove, OnProgress, Watch
 from covertour.stop import MaxIterations, MaxSeconds, NoImprovement, Stop
 from covertour.tour import Tour, make_tour
 
-SEARCH_SHARE = 0.3
-"""The most of its time that ``exact`` searches before it starts to prove."""
-
-SEARCH_PATIENCE = 20
-"""It stops searching after this many iterations a place (and twenty more) without improvement."""
+SEARCH_SHARE = 0.2
+"""``exact`` searches for n² iterations before it proves, and at most this share of its time."""
 
 __all__ = ["METHODS", "Method", "Progress", "compiled", "default_stop", "solve", "warmup"]
 
@@ -169,15 +166,14 @@ def _twophase(task: Task) -> Outcome:
 
 
 def _exact(task: Task) -> Outcome:
-    """Search until that brings nothing more, then prove; the search helps the proof on its way."""
+    """Search for a while, then prove; the search helps the proof on its way."""
     from covertour.exact.branch_and_cut import prove
     from covertour.exact.proof import Progress as ProofProgress
     from covertour.search.lns import lns
 
     instance, watch = task.instance, task.watch
     share = Stop(seconds=SEARCH_SHARE * watch.stop.seconds, length=watch.stop.length)
-    patience = NoImprovement(SEARCH_PATIENCE * (20 + instance.n))
-    search = replace(watch, stop=share | patience, trace=watch.trace)
+    search = replace(watch, stop=share | MaxIterations(instance.n**2))
     start = lns(instance, search, task.seed, task.start, task.workers)
     watch.best = search.best
 

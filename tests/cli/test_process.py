@@ -83,6 +83,11 @@ def test_names_the_output_cannot_encode(tmp_path: Path) -> None:
     assert "Thi?s" in ran.stdout
 
 
+def heed_ctrl_c() -> None:
+    """Undo what a background job inherits: there Ctrl-C is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def on_terminal(
     *arguments: str, directory: Path, interrupt_at: bytes | None = None
 ) -> tuple[int, str]:
@@ -97,6 +102,7 @@ def on_terminal(
         stdout=terminal,
         stderr=terminal,
         start_new_session=True,
+        preexec_fn=heed_ctrl_c,
     )
     os.close(terminal)
     shown = b""
@@ -122,7 +128,7 @@ def test_on_a_terminal_a_live_line_shows_progress(villages: str, tmp_path: Path)
 
 def test_ctrl_c_during_a_solve_keeps_the_best_tour(villages: str, tmp_path: Path) -> None:
     code, shown = on_terminal(
-        *("solve", villages, "--nearest", "0", "--seconds", "600", "--output", "out.json"),
+        *("solve", villages, "--nearest", "0", "--seconds", "60", "--output", "out.json"),
         directory=tmp_path,
         interrupt_at=b"iterations/s",
     )
@@ -139,6 +145,7 @@ def test_ctrl_c_elsewhere_ends_quietly(tmp_path: Path) -> None:
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        preexec_fn=heed_ctrl_c,
     )
     with (tmp_path / "never.csv").open("w"):  # opens as soon as the program reads
         process.send_signal(signal.SIGINT)

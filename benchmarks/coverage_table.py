@@ -1,6 +1,6 @@
 """Processor seconds and peak memory of coverage and of the referee, up to a million places.
 
-Run ``python benchmarks/coverage.py`` for all cases or name some of them; each case runs in a
+Run ``python benchmarks/coverage_table.py`` for all cases or name some of them; each case runs in a
 process of its own, on one core, so that its peak memory is its own. ``--points FILE`` adds cases
 for places on the globe: a .npy file with float64[n, 2] longitudes and latitudes.
 """

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
@@ -20,9 +19,6 @@ from time import process_time
 
 from covertour import Instance, random_instance, read, solve, verify
 from covertour.stop import MaxSeconds
-
-# numba looks for a package called coverage, and coverage.py beside this file is not it.
-sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != Path(__file__).parent]
 
 RULES: dict[str, dict[str, object]] = {
     "nearest 7": {"nearest": 7},

@@ -13,7 +13,7 @@ from covertour.search.changes import clear_queue, move, path_size, reverse, touc
 from covertour.search.kernel import inner
 from covertour.search.state import LOG_SIZE, NOWHERE, QUEUE, STOPS, distance, is_directed
 
-LONGEST_REVERSAL = 50_000
+LONGEST_REVERSAL = 1_000
 """2-opt moves that would reverse more stops than this are passed over."""
 
 LONGEST_PRICED = 50

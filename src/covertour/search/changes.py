@@ -45,10 +45,24 @@ def _link(s, stop, after):
         s.tour[0].top = 0
         return
     before = at[after].next
+    if s.tour[0].labelled == 1:
+        _label(s, stop, after, before)
+    at[after].next = stop
+    at[after].leg = distance(s, after, stop)
+    at[stop].prev = after
+    at[stop].next = before
+    at[stop].leg = distance(s, stop, before)
+    at[before].prev = stop
+
+
+@inner
+def _label(s, stop, after, before):
+    """Give a stop an order label between those of its neighbours to be."""
+    at = s.at
     low = at[after].label
     high = at[before].label
     if (high > low and high - low < 2) or low > HIGHEST:
-        _relabel(s, before)
+        relabel(s, before)
         low = at[after].label
         high = at[before].label
     if high > low:
@@ -56,12 +70,6 @@ def _link(s, stop, after):
     else:
         at[stop].label = low + STEP
         s.tour[0].top = low + STEP
-    at[after].next = stop
-    at[after].leg = distance(s, after, stop)
-    at[stop].prev = after
-    at[stop].next = before
-    at[stop].leg = distance(s, stop, before)
-    at[before].prev = stop
 
 
 @inner
@@ -74,7 +82,7 @@ def _unlink(s, stop):
 
 
 @inner
-def _relabel(s, first):
+def relabel(s, first):
     """Give the stops evenly spaced order labels again, ascending from ``first``."""
     stop = first
     label = 0

@@ -16,6 +16,7 @@ from covertour.search.changes import (
     insert,
     insertion_cost,
     load_tour,
+    relabel,
     remove,
     saving,
     touch,
@@ -166,6 +167,7 @@ def construct(s, start, must_visit, order):
     ``start``: int64[m], distinct allowed places in tour order, may be empty; ``must_visit``:
     int64[k]; ``order``: int64[n], in which order uncovered places are served.
     """
+    s.tour[0].labelled = 0
     load_tour(s, start, len(start))
     last = s.lists[STOPS, 0] if len(start) else NOWHERE
     for place in must_visit:
@@ -184,6 +186,8 @@ def construct(s, start, must_visit, order):
             remove(s, stop)
             s.tour[0].log = 0
     clear_spare(s)
+    s.tour[0].labelled = 1
+    relabel(s, s.lists[STOPS, 0])
     for index in range(s.tour[0].size):
         touch(s, s.lists[STOPS, index])
     improve(s, False)

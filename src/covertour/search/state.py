@@ -81,6 +81,7 @@ TOUR = np.dtype(
         ("spare", "i8"),
         ("log", "i8"),
         ("top", "i8"),  # about the highest order label
+        ("labelled", "i8"),  # 0 while the first tour is built, when nobody asks for labels
         ("length", "f8"),
         ("random", "u8"),  # state of the random numbers
         ("metric", "i8"),  # index in metric.METRICS
@@ -161,6 +162,7 @@ def make_state(instance: Instance, seed: int) -> State:
     tour["random"] = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0] | np.uint64(1)
     tour["metric"] = metrics.METRICS.index(instance.metric)
     tour["symmetric"] = instance.symmetric
+    tour["labelled"] = 1
     lists = np.zeros((4, n), dtype=np.int64)
     lists[UNCOVERED] = np.arange(n)
     no_stop = np.full((len(around), 1), -1, dtype=np.int64)

@@ -29,6 +29,15 @@ def test_a_random_instance_is_solved_from_a_poor_tour(rule):
     assert proof.length < instance.length(everyone(instance))
 
 
+def test_pairs_decided_in_the_tree_raise_its_bound():
+    # Here the places are whole before the pairs are, so that the tree has to decide pairs.
+    instance = random_instance(50, radius=(0.0, 0.25), seed=11)
+    proof = prove(instance, everyone(instance), stop=MaxIterations(60))
+    assert proof.optimal
+    assert not proof.warnings
+    assert 1 < proof.nodes
+
+
 def test_without_coverage_it_is_the_travelling_salesman():
     ring = np.array([[np.cos(a), np.sin(a)] for a in np.linspace(0, 2 * np.pi, 13)[:-1]])
     shuffled = np.random.default_rng(0).permutation(12)

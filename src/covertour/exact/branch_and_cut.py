@@ -104,6 +104,7 @@ class _Search:
         self.active: Node | None = None
         self.numbers = count()
         self.nodes = 0
+        self.left_over = np.inf  # the lowest bound of nodes that nothing can be decided in
         self.stopped = False
         self.warnings: list[str] = []
         self.relaxation: Relaxation | None = None
@@ -122,7 +123,7 @@ class _Search:
     def bound(self) -> float:
         """No tour is shorter: the lowest open node, or the best tour where none is left."""
         # All of them, not the first: Ctrl-C may come while the heap is being mended.
-        lowest = min([node.bound for node in self.open], default=np.inf)
+        lowest = min([self.left_over, *(node.bound for node in self.open)])
         if self.active is not None:
             lowest = min(lowest, self.active.bound)
         if self.problem.integral:
@@ -306,7 +307,7 @@ class _Search:
             if new == 0 and attractive == 0:
                 if relaxation.elastic > 1e-6:
                     if relaxation.elastic_cost > 1e9:
-                        self.warn("a node without a tour could not be closed by its bound")
+                        self.warn("a node could not be closed by its bound")
                         break
                     relaxation.raise_elastic_cost()
                     continue
@@ -415,6 +416,10 @@ class _Search:
         assert relaxation is not None
         basis = relaxation.basis()
         pair = choose_branch(relaxation, self.pseudo, basis, self.cutoff * relaxation.scale)
+        if pair is None:
+            self.warn("a node could not be closed by its bound")
+            self.left_over = min(self.left_over, node.bound)
+            return []
         children = []
         for branch in pair:
             stops, pairs = dict(node.stops), dict(node.pairs)

@@ -65,47 +65,69 @@ def score(gains: FloatArray) -> FloatArray:
 
 def choose_branch(
     relaxation: Relaxation, pseudo: PseudoCosts, basis: Basis, cutoff: float
-) -> tuple[Branch, Branch]:
+) -> tuple[Branch, Branch] | None:
     """The decision that promises the highest bounds, the side to look at first in front.
 
-    Places come first: where they are decided the pairs mostly follow.
+    Places come first: where they are decided the pairs mostly follow. What is decided already is
+    never decided again, or a child would be its parent. Where the point is whole something else is
+    taken, so that the tree ends whatever the solver does; None where nothing is left to decide.
     """
-    y, x = relaxation.y, relaxation.x
-    free = np.flatnonzero(np.abs(y - np.round(y)) > 1e-6)
-    objective = relaxation.objective
-    if len(free):
-        gains = pseudo.estimate(free, y)
-        order = np.argsort(-score(gains), kind="stable")[:CANDIDATES]
-        best, best_score, best_gains = -1, -1.0, np.zeros(2)
-        for index in order.tolist():
-            place = int(free[index])
-            gain = gains[index]
-            if pseudo.count[place].min() < TRUSTED:
-                gain = np.array(
-                    [_trial(relaxation, basis, place, value, objective, cutoff) for value in (0, 1)]
-                )
-                for value in (0, 1):
-                    away = y[place] if value == 0 else 1.0 - y[place]
-                    pseudo.learn(Branch(place, None, value, away), gain[value])
-            this = float(score(gain[None, :])[0])
-            if this > best_score:
-                best, best_score, best_gains = place, this, gain
-        zero = Branch(best, None, 0, float(y[best]))
-        one = Branch(best, None, 1, float(1.0 - y[best]))
-        return (one, zero) if best_gains[1] <= best_gains[0] else (zero, one)
-    column = int(np.argmax(np.minimum(x, 1.0 - x)))
-    pair = (int(relaxation.edge_u[column]), int(relaxation.edge_v[column]))
-    return Branch(-1, pair, 1, 1.0 - x[column]), Branch(-1, pair, 0, x[column])
+    n, objective = relaxation.n, relaxation.objective
+    value = np.concatenate([relaxation.y, relaxation.x])
+    undecided = np.concatenate(
+        [
+            relaxation.y_lower < relaxation.y_upper,
+            relaxation.edge_lower < relaxation.edge_upper,
+        ]
+    )
+    away = np.where(undecided, np.abs(value - np.round(value)), 0.0)
+    places = np.flatnonzero(away[:n] > 1e-6)
+    pairs = n + np.flatnonzero(away[n:] > 1e-6)
+    if len(places):
+        gains = pseudo.estimate(places, relaxation.y)
+        likely = np.argsort(-score(gains), kind="stable")[:CANDIDATES]
+        chosen, gains = places[likely], gains[likely]
+        untried = pseudo.count[chosen].min(axis=1) < TRUSTED
+    elif len(pairs):
+        chosen = pairs[np.argsort(-away[pairs], kind="stable")[:CANDIDATES]]
+        gains, untried = np.zeros((len(chosen), 2)), np.ones(len(chosen), dtype=bool)
+    elif undecided.any():
+        chosen = np.flatnonzero(undecided)[:1]
+        gains, untried = np.zeros((1, 2)), np.zeros(1, dtype=bool)
+    else:
+        return None
+    sides = [_sides(relaxation, int(k), float(value[k])) for k in chosen]
+    for k in np.flatnonzero(untried):
+        for side in sides[k]:
+            gain = _trial(relaxation, basis, int(chosen[k]), side.value, objective, cutoff)
+            gains[k, side.value] = gain
+            pseudo.learn(side, gain)
+    best = int(np.argmax(score(gains)))
+    zero, one = sides[best]
+    return (one, zero) if gains[best, 1] <= gains[best, 0] else (zero, one)
+
+
+def _sides(relaxation: Relaxation, variable: int, value: float) -> tuple[Branch, Branch]:
+    """Both sides of deciding a variable: a place, or from n on a pair of the program."""
+    place, pair = variable, None
+    if variable >= relaxation.n:
+        column = variable - relaxation.n
+        place, pair = -1, (int(relaxation.edge_u[column]), int(relaxation.edge_v[column]))
+    return Branch(place, pair, 0, value), Branch(place, pair, 1, 1.0 - value)
 
 
 def _trial(
-    relaxation: Relaxation, basis: Basis, place: int, value: int, objective: float, cutoff: float
+    relaxation: Relaxation, basis: Basis, variable: int, value: int, objective: float, cutoff: float
 ) -> float:
-    """How much the objective rises in a few steps with a place decided."""
-    highs = relaxation.highs
-    highs.changeColBounds(place, float(value), float(value))
+    """How much the objective rises above ``objective`` in a few steps with a variable decided."""
+    highs, n = relaxation.highs, relaxation.n
+    column, lower, upper = variable, relaxation.y_lower, relaxation.y_upper
+    if variable >= n:
+        column, lower, upper = variable + n, relaxation.edge_lower, relaxation.edge_upper
+        variable -= n
+    highs.changeColBounds(column, float(value), float(value))
     relaxation.solve(iterations=TRIAL_STEPS)
     gain = min(max(relaxation.objective - objective, 0.0), max(cutoff - objective, 0.0) + 1.0)
-    highs.changeColBounds(place, relaxation.y_lower[place], relaxation.y_upper[place])
+    highs.changeColBounds(column, lower[variable], upper[variable])
     relaxation.restore(basis)
     return gain

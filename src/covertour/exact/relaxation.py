@@ -374,17 +374,14 @@ class Relaxation:
         per_hit = np.repeat(hit, np.diff(problem.hit_start))
         places = 2.0 * degree - three - np.bincount(problem.hit, per_hit, n)
         places -= np.bincount(flat.place, flat.coefficient * cut[flat.place_row], n)
-        pairs = reduced_costs(
-            self.pair_u,
-            self.pair_v,
-            self.pair_cost,
+        sets = (
             degree,
             flat.of_place_start,
             flat.of_place,
             flat.inside,
             flat.set_weight * cut[flat.set_row],
-            exact_below,
         )
+        pairs = reduced_costs(self.pair_u, self.pair_v, self.pair_cost, *sets, exact_below)
         terms = [
             hit.sum(),
             3.0 * three,
@@ -396,12 +393,13 @@ class Relaxation:
         column = self.pair_column[below]
         upper = np.where(column >= 0, self.edge_upper[column] if len(self.edge_u) else 1.0, 1.0)
         terms.append(float((pairs[below] * upper).sum()))
-        fixed = np.flatnonzero(self.edge_lower > 0)
-        if len(fixed):
-            column_cost = np.zeros(len(self.edge_u))
-            inside = self.pair_column >= 0
-            column_cost[self.pair_column[inside]] = pairs[inside]
-            terms.append(float((np.maximum(column_cost, 0.0) * self.edge_lower).sum()))
+        used = np.flatnonzero(self.edge_lower > 0)
+        if len(used):
+            # A pair that must be used adds its whole reduced cost, so here no lower bound on it
+            # will do: without the sets' part a node keeps the bound of its parent.
+            u, v = self.edge_u[used], self.edge_v[used]
+            cost = reduced_costs(u, v, self.distance[u, v], *sets, np.inf)
+            terms.append(float((np.maximum(cost, 0.0) * self.edge_lower[used]).sum()))
         value = float(np.sum(terms) - SAFETY * np.sum(sizes))
         return Costs(value / self.scale, value, places, pairs)
 

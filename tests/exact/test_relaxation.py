@@ -1,0 +1,79 @@
+"""What a proof relies on: the proven bound is the program's value, whatever branching has fixed."""
+
+import numpy as np
+import pytest
+
+from covertour import random_instance
+from covertour.exact.branching import PseudoCosts, choose_branch
+from covertour.exact.formulation import make_problem
+from covertour.exact.relaxation import Relaxation
+from covertour.exact.rounds import separate
+from covertour.exact.separation import make_point
+
+
+def solved(n, seed=0):
+    """A relaxation with all pairs and with the cuts of some rounds, solved."""
+    instance = random_instance(n, nearest=3, seed=seed)
+    problem = make_problem(instance)
+    relaxation = Relaxation(problem, *np.triu_indices(n, 1), instance.length(np.arange(n)))
+    rng = np.random.default_rng(seed)
+    for _ in range(6):
+        relaxation.solve()
+        point = make_point(
+            problem, relaxation.y, relaxation.edge_u, relaxation.edge_v, relaxation.x
+        )
+        relaxation.add_cuts(separate(point, rng, n))
+    relaxation.solve()
+    return relaxation
+
+
+def decide(relaxation, stops, pairs):
+    """Set bounds: place -> value and column -> value."""
+    lower = relaxation.problem.forced.astype(float)
+    upper = relaxation.problem.allowed.astype(float)
+    for place, value in stops.items():
+        lower[place] = upper[place] = value
+    relaxation.set_bounds(lower, upper, {c: (v, v) for c, v in pairs.items()})
+    relaxation.solve()
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_the_bound_of_a_decided_pair_is_the_value_of_its_program(value):
+    relaxation = solved(20)
+    before = relaxation.objective
+    rose = 0
+    for column in range(0, len(relaxation.edge_u), 4):
+        decide(relaxation, {}, {column: value})
+        assert relaxation.costs().value == pytest.approx(relaxation.objective, rel=1e-6)
+        rose += relaxation.objective > before + 1.0
+    assert rose > 0
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_the_bound_of_a_decided_place_is_the_value_of_its_program(value):
+    relaxation = solved(20)
+    for place in range(relaxation.n):
+        decide(relaxation, {place: value}, {})
+        assert relaxation.costs().value == pytest.approx(relaxation.objective, rel=1e-6)
+
+
+def test_what_is_decided_is_not_decided_again():
+    relaxation = solved(12)
+    stops, pairs = {}, {}
+    for _ in range(relaxation.n + len(relaxation.edge_u)):
+        branch = choose_branch(
+            relaxation, PseudoCosts(relaxation.n), relaxation.basis(), 2 * relaxation.objective
+        )
+        if branch is None:
+            break
+        one = branch[0]
+        if one.pair is None:
+            assert one.place not in stops
+            stops[one.place] = one.value
+        else:
+            u, v = one.pair
+            column = int(np.flatnonzero((relaxation.edge_u == u) & (relaxation.edge_v == v))[0])
+            assert column not in pairs
+            pairs[column] = one.value
+        decide(relaxation, stops, pairs)
+    assert len(stops) + len(pairs) == relaxation.n + len(relaxation.edge_u)

@@ -17,14 +17,12 @@ from covertour.neural.config import MODELS, ModelConfig
 from covertour.neural.decoding import greedy, sample
 from covertour.neural.export import export
 from covertour.neural.models import make_model
+from covertour.neural.problem import problem_of, turn
 from covertour.neural.runtime import (
     Network,
     best_tours,
-    guidance_factors,
     load_network,
-    problem_of,
     rollouts,
-    turn,
 )
 
 SMALL = {"width": 16, "heads": 2, "layers": 2, "feed_forward": 32}
@@ -58,10 +56,10 @@ def test_exported_models_draw_the_same_tours(both: tuple[torch.nn.Module, Networ
     with torch.no_grad():
         expected = sample(model, batch_from(instances(n)), noise, useful=useful)
         best = greedy(model, batch_from(instances(n)), useful=useful)
-    tours, log_probability = rollouts(network, problem_of(instances(n)), noise.numpy())
+    tours, log_probability = rollouts(network, problem_of(instances(n)), noise.numpy(), scored=True)
     assert np.array_equal(tours, expected.tours.numpy())
     assert_allclose(log_probability, expected.log_probability.numpy(), atol=1e-4)
-    tours, log_probability = rollouts(network, problem_of(instances(n)))
+    tours, log_probability = rollouts(network, problem_of(instances(n)), scored=True)
     assert np.array_equal(tours, best.tours.numpy())
     assert_allclose(log_probability, best.log_probability.numpy(), atol=1e-4)
 
@@ -72,9 +70,8 @@ def test_problems_of_the_runtime_are_those_of_torch() -> None:
         problem, batch = problem_of([one]), batch_from([one])
         for name in ("places", "distances", "covers", "factors", "allowed", "required", "depot"):
             assert_allclose(getattr(problem, name), getattr(batch, name).numpy(), rtol=1e-6)
-    ties = guidance_factors(np.array([[0.0, 1, 1], [1, 0, 2], [1, 2, 0]]), np.ones((3, 3), bool))
-    assert ties[0].tolist() == [1, 1, 1]
-    assert ties[1].tolist() == [0.5, 1, 1]
+    corner = Instance.from_coordinates([[0, 0], [1, 0], [0, 1]], nearest=2)
+    assert problem_of([corner]).factors[0].tolist() == [[1, 1, 1], [0.5, 1, 1], [0.5, 1, 1]]
 
 
 def test_more_samples_and_symmetries_give_shorter_tours_that_cover(

@@ -7,198 +7,343 @@ instances of one size at a time, so nothing is padded. A test holds the two toge
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from covertour.errors import InputError
 from covertour.instance import Instance
 from covertour.metric import FloatArray, IntArray
 from covertour.neural.config import ModelConfig, config_from
-from covertour.neural.places import unit_square
+from covertour.neural.problem import BoolArray, Float32Array, Problem, problem_of, turn
 from covertour.neural.runs import checked_format, read_json
 
-BoolArray = npt.NDArray[np.bool_]
-Float32Array = npt.NDArray[np.float32]
+INSTANCES_AT_ONCE = 64
+NUMBERS_AT_ONCE = 8_000_000
+"""How much is decoded at once: instances, and pairs of places or of rollouts and places, of which
+every head of a model keeps a few numbers. Bounds the memory."""
+
+SHRINK = 0.75
+"""Finished tours are put aside when no more than this share of a batch is left."""
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """A part of an exported model: a session of ONNX Runtime, and what goes in and comes out."""
+
+    session: Any
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """An exported model: its sizes, and a session of ONNX Runtime for each of its graphs."""
+    """An exported model: its sizes, and its graphs."""
 
     config: ModelConfig
-    encoder: Any
-    first: Any
-    next: Any
+    encoder: Graph
+    first: Graph
+    next: Graph
+
+    @property
+    def guided(self) -> bool:
+        """Whether the model looks at the guidance."""
+        return "guidance" in self.next.inputs or "guidance" in self.first.inputs
+
+    @property
+    def gains(self) -> bool:
+        """Whether it must be known how much each place would cover anew."""
+        return "gain" in self.next.inputs or self.config.mask == "useful"
 
 
-def load_network(directory: str | Path, threads: int = 1) -> Network:
+def load_network(directory: str | Path) -> Network:
     """The model that :func:`covertour.neural.export.export` wrote into the directory."""
-    import onnxruntime
-
     folder = Path(directory)
     path = folder / "model.json"
     content = checked_format(path, read_json(path))
-    config = config_from({"model": content.get("model", {})}, (), str(path)).model
+    if "model" not in content:
+        raise InputError(f"{path}: no model in it")
+    config = config_from({"model": content["model"]}, (), str(path)).model
+    network = Network(config, *(_graph(folder / f"{name}.onnx") for name in GRAPHS))
+    _check_sizes(folder, network)
+    return network
+
+
+GRAPHS = ("encoder", "first", "next")
+
+
+def _graph(file: Path) -> Graph:
+    """A session on one thread: several threads decode several instances, each on its own."""
+    import onnxruntime
+
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
+    options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.log_severity_level = 4
-    sessions = []
-    for name in ("encoder", "first", "next"):
-        file = folder / f"{name}.onnx"
-        try:
-            data = file.read_bytes()
-            sessions.append(
-                onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+    try:
+        data = file.read_bytes()
+        session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+    except OSError as error:
+        raise InputError(f"{file}: {error.strerror or error}") from None
+    except Exception as error:  # onnxruntime has its own exceptions, without a common base
+        why = " ".join(str(error).split())
+        raise InputError(f"{file}: cut off or not an ONNX model ({why})") from None
+    inputs = tuple(one.name for one in session.get_inputs())
+    return Graph(session, inputs, tuple(one.name for one in session.get_outputs()))
+
+
+def _check_sizes(folder: Path, network: Network) -> None:
+    """Refuse graphs that do not belong together, by what they are given and their width."""
+    code = network.encoder.outputs
+    for name in GRAPHS:
+        graph = getattr(network, name)
+        known = {"places", "distances", "covers"} if name == "encoder" else {*code, *STATE}
+        wanted = {"memory"} if name == "encoder" else {"scores", "memory_after"}
+        shapes = {one.name: one.shape for one in (*graph.session.get_inputs(),)}
+        width = shapes.get("memory", [network.config.width])[-1]
+        if set(graph.inputs) - known or wanted - {*graph.outputs} or width != network.config.width:
+            raise InputError(
+                f"{folder / name}.onnx: not a part of the {network.config.name} of model.json"
             )
-        except OSError as error:
-            raise InputError(f"{file}: {error.strerror or error}") from None
-        except Exception as error:  # onnxruntime has its own exceptions, without a common base
-            why = " ".join(str(error).split())
-            raise InputError(f"{file}: cut off or not an ONNX model ({why})") from None
-    return Network(config, *sessions)
 
 
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """b instances of n places, as arrays; the fields of :class:`covertour.neural.batch.Batch`."""
-
-    places: Float32Array
-    distances: Float32Array
-    covers: BoolArray
-    factors: Float32Array
-    allowed: BoolArray
-    required: BoolArray
-    depot: IntArray
+STATE = ("guidance", "uncovered", "gain", "visited", "first", "last", "done")
+"""What the decoder may be told of the tours so far."""
 
 
-def problem_of(instances: Sequence[Instance]) -> Problem:
-    """Instances of the same number of places as arrays."""
-    n = instances[0].n
-    if any(instance.n != n for instance in instances):
-        raise InputError("expected instances of the same number of places")
-    b = len(instances)
-    everyone = np.arange(n)
-    places = np.stack([unit_square(instance)[0] for instance in instances])
-    gaps = places[:, :, None] - places[:, None, :]
-    covers = np.zeros((b, n, n), dtype=bool)
-    factors = np.ones((b, n, n), dtype=np.float32)
-    allowed = np.ones((b, n), dtype=bool)
-    required = np.zeros((b, n), dtype=bool)
-    depot = np.full(b, -1)
-    for row, instance in enumerate(instances):
-        table = instance.coverage
-        covers[row, np.repeat(everyone, np.diff(table.covers_start)), table.covers] = True
-        far = instance.distances(everyone[:, None], everyone[None, :])
-        factors[row] = guidance_factors(far, covers[row])
-        allowed[row, list(instance.forbidden)] = False
-        required[row, instance.must_visit] = True
-        if instance.depot is not None:
-            depot[row] = instance.depot
-    return Problem(
-        places=places.astype(np.float32),
-        distances=np.hypot(gaps[..., 0], gaps[..., 1]).astype(np.float32),
-        covers=covers,
-        factors=factors,
-        allowed=allowed,
-        required=required,
-        depot=depot,
-    )
-
-
-def guidance_factors(distances: FloatArray, covers: BoolArray) -> Float32Array:
-    """c_i / N_C of the paper's guidance update, float32[n, n]; 1 where nothing changes."""
-    others = covers & ~np.eye(len(covers), dtype=bool)
-    far = np.where(others, distances, np.inf)
-    order = np.argsort(far, axis=1, kind="stable")
-    near_to_far = np.take_along_axis(far, order, axis=1)
-    # Tied places share the rank of the last of them: the next at which the distance changes.
-    n = len(covers)
-    rank = np.broadcast_to(np.arange(1, n + 1), (n, n)).copy()
-    rank[:, :-1][near_to_far[:, :-1] == near_to_far[:, 1:]] = n
-    rank = np.minimum.accumulate(rank[:, ::-1], axis=1)[:, ::-1]
-    ranks = np.empty_like(rank)
-    np.put_along_axis(ranks, order, rank, axis=1)
-    share = ranks / np.maximum(others.sum(axis=1, keepdims=True), 1)
-    return np.where(others, share, 1.0).astype(np.float32)
+def encode(network: Network, problem: Problem) -> dict[str, Any]:
+    """What stays the same during decoding, and the memory before the first stop, by name."""
+    graph = network.encoder
+    given = {name: getattr(problem, name) for name in graph.inputs}
+    return dict(zip(graph.outputs, graph.session.run(graph.outputs, given), strict=True))
 
 
 def rollouts(
-    network: Network, problem: Problem, noise: Float32Array | None = None
+    network: Network,
+    problem: Problem,
+    noise: Float32Array | None = None,
+    *,
+    code: dict[str, Any] | None = None,
+    scored: bool = False,
 ) -> tuple[IntArray, FloatArray]:
     """Tours int64[b, r, t], finished ones repeating their last stop, and log-probabilities [b, r].
 
-    ``noise``: float32[b, r, n], uniform in [0, 1), by which stops are drawn; without it one greedy
-    tour an instance.
+    ``noise``: float32[b or 1, r, n], uniform in [0, 1), by which stops are drawn; without it one
+    greedy tour an instance. ``code``: of :func:`encode`, where it is known. The log-probabilities
+    are 0 where nobody asks for them by ``scored``.
     """
     b, n, _ = problem.places.shape
     r = 1 if noise is None else noise.shape[1]
-    code = _run(network.encoder, vars(problem))
-    memory = np.repeat(code.pop("memory"), r, axis=1)
-    row = np.arange(b)[:, None]
-    column = np.arange(r)[None, :]
-    reverse = problem.covers.transpose(0, 2, 1).astype(np.float32)
-    visited = np.zeros((b, r, n), dtype=bool)
-    uncovered = np.ones((b, r, n), dtype=bool)
-    guidance = np.ones((b, r, n), dtype=np.float32)
-    last = first = np.zeros((b, r), dtype=np.int64)
-    done = np.zeros((b, r), dtype=bool)
-    total = np.zeros((b, r))
+    if noise is not None:
+        noise = np.broadcast_to(noise, (b, r, n)).reshape(b * r, n)
+    code = dict(encode(network, problem) if code is None else code)
+    live = _begin(network, problem, code.pop("memory"), r)
+    total = np.zeros(b * r)
+    stops = np.zeros(b * r, dtype=np.int64)
     tours: list[IntArray] = []
-    while not done.all():
-        gain = uncovered.astype(np.float32) @ reverse
-        state = {
-            "memory": memory,
-            "guidance": guidance,
-            "uncovered": uncovered,
-            "gain": gain,
-            "visited": visited,
-            "first": first,
-            "last": last,
-            "done": done,
-        }
-        found = _run(network.next if tours else network.first, code | state)
-        memory = found["memory_after"]
-        free = problem.allowed[:, None] & ~visited
-        if network.config.mask == "useful":
-            free &= gain > 0
-        free &= uncovered.any(axis=2, keepdims=True)
-        free |= problem.required[:, None] & ~visited
-        if tours:
-            only, forced = last, done
+    ways = _ways(network, problem)
+    graph, bound = network.first, _bind(network.first, code, live)
+    while True:
+        graph.session.run_with_iobinding(bound)
+        scores, done, place = live["scores"], live["done"], live["place"]
+        np.copyto(scores, -np.inf, where=_blocked(network, ways, live))
+        who = live["who"]
+        if noise is None and not scored:
+            scores.argmax(axis=2, out=place)
         else:
-            only = np.broadcast_to(np.maximum(problem.depot, 0)[:, None], (b, r))
-            forced = np.broadcast_to((problem.depot >= 0)[:, None], (b, r))
-        free[forced] = False
-        free[row, column, only] |= forced
-        scores = np.where(free, found["scores"], -np.inf)
-        powers = np.exp(scores - scores.max(axis=2, keepdims=True))
-        if noise is None:
-            place = scores.argmax(axis=2)
-        else:
-            below = powers.cumsum(axis=2)
-            drawn = noise[:, :, len(tours)][..., None] * below[..., -1:]
-            place = (below <= drawn).sum(axis=2)
-        total += np.log(powers[row, column, place] / powers.sum(axis=2))
-        visited[row, column, place] = True
-        uncovered = uncovered & ~problem.covers[row, place]
-        guidance = np.where(done[..., None], guidance, guidance * problem.factors[row, place])
-        first = first if tours else place
-        last = place
-        done = ~(uncovered | (problem.required[:, None] & ~visited)).any(axis=2)
-        tours.append(place)
-    return np.stack(tours, axis=2), total
+            drawn = None if noise is None else noise[who, len(tours)]
+            _draw(scores, drawn, place)
+        np.copyto(place, live["last"], where=done)
+        if not tours:
+            np.copyto(place, ways["depot"][:, None], where=ways["depot"][:, None] >= 0)
+            live["first"][...] = place
+        if scored:
+            _score(scores, place, done, total, who, depot=None if tours else ways["depot"])
+        live["last"][...] = place
+        stops[who] = place
+        tours.append(stops.copy())
+        _visit(network, ways, live)
+        if done.all() or len(tours) == n:
+            break
+        live["memory"][...] = live["memory_after"]
+        smaller = _shrunk(code, ways, live)
+        if smaller is not None:
+            code, ways, live = smaller
+        if smaller is not None or graph is network.first:
+            graph, bound = network.next, _bind(network.next, code, live)
+    return np.stack(tours, axis=1).reshape(b, r, -1), total.reshape(b, r)
 
 
-def _run(session: Any, values: dict[str, Any]) -> dict[str, Any]:
-    """The outputs of a graph by name; it is given what it asks for."""
-    given = {one.name: values[one.name] for one in session.get_inputs()}
-    names = [one.name for one in session.get_outputs()]
-    return dict(zip(names, session.run(names, given), strict=True))
+def _begin(network: Network, problem: Problem, memory: Float32Array, r: int) -> dict[str, Any]:
+    """The tours that are decoded, before their first stop: arrays [b, r, n], [b, r, d], [b, r].
+
+    As in :class:`covertour.neural.environment.State`, ``who``: which of the b·r tours each is;
+    ``closed``: not allowed or visited; and where the decoder writes.
+    """
+    b, n, _ = problem.places.shape
+    none, shape = np.zeros((b, r), dtype=np.int64), (b, r, n)
+    memory = np.repeat(memory, r, axis=1)
+    live = {
+        "memory": memory,
+        "memory_after": np.empty_like(memory),
+        "scores": np.empty(shape, dtype=np.float32),
+        "guidance": np.ones(shape if network.guided else (b, r, 0), dtype=np.float32),
+        "uncovered": np.ones(shape, dtype=bool),
+        "visited": np.zeros(shape, dtype=bool),
+        "closed": np.repeat(~problem.allowed[:, None], r, axis=1),
+        "gain": np.zeros((b, r, 0), dtype=np.float32),
+        "first": none,
+        "last": none.copy(),
+        "place": none.copy(),
+        "done": np.zeros((b, r), dtype=bool),
+        "who": np.arange(b * r).reshape(b, r),
+    }
+    if network.gains:
+        covered = problem.covers.sum(axis=2, dtype=np.float32)
+        live["gain"] = np.repeat(covered[:, None], r, axis=1)
+    return live
+
+
+def _ways(network: Network, problem: Problem) -> dict[str, Any]:
+    """What the steps need of the instances, arrays with b rows."""
+    known = {
+        "covers": problem.covers,
+        "factors": problem.factors,
+        "required": problem.required if problem.required.any() else problem.required[:, :0],
+        "depot": problem.depot,
+    }
+    if network.gains:
+        known["covered_by"] = problem.covers.transpose(0, 2, 1).astype(np.float32, order="C")
+    return known
+
+
+def _bind(graph: Graph, code: dict[str, Any], live: dict[str, Any]) -> Any:
+    """The graph tied to the arrays: it reads and writes them in place, nothing is copied."""
+    from onnxruntime import OrtValue
+
+    bound = graph.session.io_binding()
+    for name in graph.inputs:
+        bound.bind_cpu_input(name, live[name] if name in live else code[name])
+    for name in ("scores", "memory_after"):
+        bound.bind_ortvalue_output(name, OrtValue.ortvalue_from_numpy(live[name]))
+    return bound
+
+
+def _blocked(network: Network, ways: dict[str, Any], live: dict[str, Any]) -> BoolArray:
+    """Where the next stop may not be, bool[b, r, n]; see ``selectable`` of the environment.
+
+    Of tours that are done, and of the first step of those with a depot, it does not matter.
+    """
+    blocked = live["closed"]
+    if network.config.mask == "useful":
+        worthless = live["gain"] <= 0
+        worthless |= blocked
+        blocked = worthless
+    if ways["required"].size:
+        left = ways["required"][:, None] & ~live["visited"]
+        blocked = (blocked | ~live["uncovered"].any(axis=2, keepdims=True)) & ~left
+    return blocked
+
+
+def _draw(scores: Float32Array, noise: Float32Array | None, place: IntArray) -> None:
+    """Choose the stops, int64[b, r]: the best, or drawn by the noise, float32[b, r]."""
+    if noise is None:
+        scores.argmax(axis=2, out=place)
+        return
+    below = _powers(scores).cumsum(axis=2)
+    drawn = noise[:, :, None] * below[:, :, -1:]
+    np.sum(below <= drawn, axis=2, out=place)
+    # Only where scores are not numbers could it lie outside; the referee will tell.
+    np.minimum(place, scores.shape[2] - 1, out=place)
+
+
+def _powers(scores: Float32Array) -> Float32Array:
+    """exp(u), scaled to 1 at the best; of tours without a free place, nothing but 0."""
+    best = scores.max(axis=2, keepdims=True)
+    best[best == -np.inf] = 0.0
+    powers = scores - best
+    return np.exp(powers, out=powers)
+
+
+def _score(
+    scores: Float32Array,
+    place: IntArray,
+    done: BoolArray,
+    total: FloatArray,
+    who: IntArray,
+    depot: IntArray | None,
+) -> None:
+    """Add the log-probabilities of the stops that were chosen; forced ones have 0."""
+    powers = _powers(scores)
+    chosen = np.take_along_axis(powers, place[:, :, None], axis=2)[:, :, 0]
+    free = ~done if depot is None else ~done & (depot < 0)[:, None]
+    total[who[free]] += np.log(chosen[free] / powers.sum(axis=2)[free])
+
+
+def _visit(network: Network, ways: dict[str, Any], live: dict[str, Any]) -> None:
+    """The tours after a stop at ``place``, in place."""
+    place, uncovered, done = live["place"], live["uncovered"], live["done"]
+    b, r, n = uncovered.shape
+    rows = (place + n * np.arange(b)[:, None]).ravel()  # of tables with b·n rows
+    spots = place.ravel() + n * np.arange(b * r)
+    live["closed"].reshape(-1)[spots] = True
+    live["visited"].reshape(-1)[spots] = True
+    if network.guided:
+        guidance = live["guidance"].reshape(-1, n)
+        guidance *= ways["factors"].reshape(-1, n).take(rows, axis=0)
+    newly = ways["covers"].reshape(-1, n).take(rows, axis=0)
+    newly &= uncovered.reshape(-1, n)
+    np.logical_xor(uncovered, newly.reshape(uncovered.shape), out=uncovered)
+    if network.gains:
+        _lose(live["gain"], newly, uncovered, ways["covered_by"])
+    uncovered.any(axis=2, out=done)
+    if ways["required"].size:
+        done |= (ways["required"][:, None] & ~live["visited"]).any(axis=2)
+    np.logical_not(done, out=done)
+
+
+def _lose(
+    gain: Float32Array, newly: BoolArray, uncovered: BoolArray, covered_by: Float32Array
+) -> None:
+    """Each place that was covered, bool[b·r, n], is one less to gain for all who cover it."""
+    b, r, n = gain.shape
+    if r > 1:
+        np.matmul(uncovered.astype(np.float32), covered_by, out=gain)
+        return
+    which, covered = newly.nonzero()
+    each = covered_by.reshape(-1, n).take(which * n + covered, axis=0)
+    if b == 1:
+        gain -= each.sum(axis=0)
+    elif len(which):
+        start = np.flatnonzero(np.append(True, which[1:] != which[:-1]))
+        gain[which[start], 0] -= np.add.reduceat(each, start, axis=0)
+
+
+def _shrunk(
+    code: dict[str, Any], ways: dict[str, Any], live: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]] | None:
+    """The same without finished tours and instances, where that is worth the copying."""
+    b, r = live["done"].shape
+    if b * r == 1:
+        return None
+    left = r - live["done"].sum(axis=1)
+    rows = np.flatnonzero(left)
+    most = int(left.max())
+    if len(rows) <= SHRINK * b:
+        code = {name: value[rows] for name, value in code.items()}
+        ways = {name: value[rows] for name, value in ways.items()}
+        live = {name: value[rows] for name, value in live.items()}
+    elif most > SHRINK * r:
+        return None
+    if most <= SHRINK * r:
+        # Unfinished ones first, as many as the instance with most of them has.
+        order = np.argsort(live["done"], axis=1, kind="stable")[:, :most]
+        row = np.arange(len(order))[:, None]
+        live = {name: value[row, order] for name, value in live.items()}
+    return code, ways, live
 
 
 def best_tours(
@@ -208,45 +353,80 @@ def best_tours(
     samples: int = 0,
     symmetries: bool = False,
     seed: int = 0,
+    workers: int = 1,
 ) -> list[IntArray]:
     """The shortest tour found of each instance, int64[m]: greedy, and of ``samples`` drawn ones.
 
     ``symmetries``: from all eight ways to turn and mirror the places, each with its own samples.
+    ``workers``: threads; instances and symmetries are shared out among them.
     """
-    best: list[IntArray | None] = [None] * len(instances)
-    length = [np.inf] * len(instances)
-    for n in sorted({instance.n for instance in instances}):
-        index = [i for i, instance in enumerate(instances) if instance.n == n]
-        problem = problem_of([instances[i] for i in index])
-        rng = np.random.default_rng([seed, n])
-        for way in range(8 if symmetries else 1):
-            turned = Problem(**{**vars(problem), "places": turn(problem.places, way)})
-            found = [rollouts(network, turned)[0]]
-            if samples:
-                noise = rng.random((len(index), samples, n), dtype=np.float32)
-                found.append(rollouts(network, turned, noise)[0])
-            for tours in found:
-                for row, i in enumerate(index):
-                    for tour in tours[row]:
-                        stops = tour[: _stops(tour)]
-                        far = instances[i].length(stops)
-                        if far < length[i]:
-                            best[i], length[i] = stops, far
-    return [tour for tour in best if tour is not None]
+    batches = _batches([instance.n for instance in instances], samples, workers)
+    best: dict[int, IntArray] = {}
+    with ThreadPoolExecutor(workers) as pool:
+        # Threads share the batches or, where there is but one, its symmetries.
+        shared = pool.map if workers > 1 else map
+        each, turned = (shared, map) if len(batches) > 1 else (map, shared)
+
+        def solve(index: Sequence[int]) -> list[IntArray]:
+            same = [instances[i] for i in index]
+            problem = problem_of(same, network.guided)
+            ways = range(8 if symmetries else 1)
+            tours = turned(lambda way: _decoded(network, problem, way, samples, seed), ways)
+            return shortest(same, problem, [tour for found in tours for tour in found])
+
+        for index, tours in zip(batches, each(solve, batches), strict=True):
+            best.update(zip(index, tours, strict=True))
+    return [best[i] for i in range(len(instances))]
 
 
-def _stops(tour: IntArray) -> int:
-    """How many stops a tour has before it repeats its last one."""
-    return int(np.argmax(tour == tour[-1])) + 1
+def _batches(sizes: Sequence[int], samples: int, workers: int) -> list[list[int]]:
+    """Instances of equal size together, by number; no more than memory and workers ask for."""
+    batches = []
+    for n in sorted(set(sizes)):
+        same = [i for i, size in enumerate(sizes) if size == n]
+        most = min(INSTANCES_AT_ONCE, -(-len(same) // workers))
+        most = max(1, min(most, NUMBERS_AT_ONCE // (n * max(n, samples))))
+        batches += [same[first : first + most] for first in range(0, len(same), most)]
+    return batches
 
 
-def turn(places: Float32Array, way: int) -> Float32Array:
-    """Places of the unit square after one of its eight symmetries."""
-    x, y = places[..., 0], places[..., 1]
-    if way & 1:
-        x = 1 - x
-    if way & 2:
-        y = 1 - y
-    if way & 4:
-        x, y = y, x
-    return np.stack([x, y], axis=-1)
+def _decoded(
+    network: Network, problem: Problem, way: int, samples: int, seed: int
+) -> list[IntArray]:
+    """Tours int64[b, ., .]: the greedy ones and so many samples, of the places turned one way.
+
+    What is drawn for an instance depends on the seed alone, not on those beside it.
+    """
+    b, n, _ = problem.places.shape
+    problem = replace(problem, places=turn(problem.places, way))
+    code = encode(network, problem)
+    found = [rollouts(network, problem, code=code)[0]]
+    rng = np.random.default_rng([seed, way])
+    most = max(1, NUMBERS_AT_ONCE // (b * n))
+    for first in range(0, samples, most):
+        noise = rng.random((1, min(most, samples - first), n), dtype=np.float32)
+        found.append(rollouts(network, problem, noise, code=code)[0])
+    return found
+
+
+def shortest(
+    instances: Sequence[Instance], problem: Problem, tours: Sequence[IntArray]
+) -> list[IntArray]:
+    """The shortest tour of each of b instances, int64[m], of those found, int64[b, ., .] each.
+
+    Every tour that was decoded passes through here. Tours may repeat a stop, one after the other.
+    """
+    longest = max(found.shape[2] for found in tours)
+    ends = ((0, 0), (0, 0))
+    whole = np.concatenate(
+        [np.pad(found, (*ends, (0, longest - found.shape[2])), "edge") for found in tours], axis=1
+    )
+    best = []
+    for instance, found in zip(instances, whole, strict=True):
+        which = 0
+        if len(found) > 1:
+            which = instance.distances(found, np.roll(found, -1, axis=1)).sum(axis=1).argmin()
+        stops = found[which]
+        repeated = np.append(False, stops[1:] == stops[:-1])
+        best.append(stops[~repeated])
+    return best

@@ -28,16 +28,17 @@ DOMAIN = {
     "version",
 }
 SOLVERS = {"exact", "neural", "search"}
-PUBLIC = DOMAIN | {"covertour", "data", "formats", "plot", "methods"}
+PUBLIC = DOMAIN | {"covertour", "data", "formats", "many", "plot", "methods"}
 
 MAY_IMPORT = {
     **dict.fromkeys(DOMAIN, DOMAIN),
     **{solver: DOMAIN | {solver} for solver in SOLVERS},
-    "covertour": DOMAIN | {"formats", "methods"},
+    "covertour": DOMAIN | {"formats", "many", "methods"},
     "data": {"data"},
     "plot": DOMAIN | {"plot"},
     "formats": DOMAIN | {"formats", "plot"},
     "methods": DOMAIN | SOLVERS | {"methods"},
+    "many": DOMAIN | {"many", "methods", "search"},
     "bench": PUBLIC | {"bench"},
     "cli": PUBLIC | {"bench", "cli", "neural"},
 }

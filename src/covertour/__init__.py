@@ -23,19 +23,23 @@ from covertour.version import __version__
 
 if TYPE_CHECKING:
     from covertour.formats import read, read_tour, write
-    from covertour.methods import METHODS, solve
+    from covertour.many import solve_many
+    from covertour.methods import METHODS, Decoding, solve
 
 _LAZY = {
+    "Decoding": "covertour.methods",
     "METHODS": "covertour.methods",
     "read": "covertour.formats",
     "read_tour": "covertour.formats",
     "solve": "covertour.methods",
+    "solve_many": "covertour.many",
     "write": "covertour.formats",
 }
 """Public names whose modules are imported on first use, so that ``import covertour`` is quick."""
 
 __all__ = [
     "METHODS",
+    "Decoding",
     "InputError",
     "Instance",
     "Nearest",
@@ -52,6 +56,7 @@ __all__ = [
     "read_tour",
     "service",
     "solve",
+    "solve_many",
     "verify",
     "write",
 ]

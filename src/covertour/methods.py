@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cache, partial
+from pathlib import Path
 from time import perf_counter
 
 import numpy as np
@@ -26,7 +27,46 @@ from covertour.tour import Tour, make_tour
 SEARCH_SHARE = 0.2
 """``exact`` searches for n² iterations before it proves, and at most this share of its time."""
 
-__all__ = ["METHODS", "Method", "Progress", "compiled", "default_stop", "solve", "warmup"]
+LEARNED = {
+    "am-gain": "learned, ours: attention that sees what a stop would gain; made in milliseconds",
+    "am-dynamic": "learned: Attention-dynamic, the model of the paper",
+    "am": "learned: the attention model of Kool et al. (2019)",
+    "pn-dynamic": "learned: the pointer network of Nazari et al. (2018), with guidance",
+    "pn": "learned: the pointer network of Vinyals et al. (2015)",
+}
+"""The learned methods, named after their models."""
+
+POSTERIOR = 50
+"""The search after a learned tour, the paper's posterior local search: iterations a place."""
+
+__all__ = [
+    "METHODS",
+    "Decoding",
+    "Method",
+    "Progress",
+    "compiled",
+    "default_stop",
+    "solve",
+    "warmup",
+]
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """How a learned method finds its tours; the shortest counts.
+
+    ``samples``: draw so many beside the greedy one. ``symmetries``: look at the places turned and
+    mirrored in all eight ways, with samples of each. ``weights``: a name of shipped ones or a
+    directory written by ``covertour export``; by default those shipped for the nearest size.
+    """
+
+    samples: int = 0
+    symmetries: bool = False
+    weights: str | Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.samples < 0 or self.samples != int(self.samples):
+            raise InputError(f"samples: expected a whole number >= 0, got {self.samples}")
 
 
 @dataclass(frozen=True)
@@ -38,6 +78,7 @@ class Task:
     seed: int
     start: IntArray
     workers: int
+    decoding: Decoding = field(default_factory=Decoding)
 
 
 @dataclass(frozen=True)
@@ -54,8 +95,12 @@ class Method:
 
     summary: str
     run: Callable[[Task], Outcome]
-    stop: Stop | None = None
+    stop: Stop | Callable[[Instance], Stop] | None = None
     """Its own limit, where it has one; otherwise time that grows with the number of places."""
+    model: str | None = None
+    """The model of a learned method."""
+    searches: bool = True
+    """Whether it needs the compiled search."""
 
 
 def solve(
@@ -66,6 +111,7 @@ def solve(
     seed: int = 0,
     start: Tour | Sequence[int] | IntArray | None = None,
     workers: int = 1,
+    decoding: Decoding | None = None,
     on_improve: OnImprove | None = None,
     on_progress: OnProgress | None = None,
 ) -> Result:
@@ -74,50 +120,72 @@ def solve(
     ``method``: a name in :data:`METHODS`. ``stop``: when to stop, by default after a time that
     grows with the number of places. The same instance, method, seed, workers and iteration limit
     give the same tour. ``start``: a tour to improve. ``workers``: threads to search on.
-    ``on_improve(seconds, length, places)`` is called at improvements, ``on_progress(Progress)``
-    about ten times a second. Ctrl-C ends the search with the best tour so far.
+    ``decoding``: how a learned method goes about it. ``on_improve(seconds, length, places)`` is
+    called at improvements, ``on_progress(Progress)`` about ten times a second. Ctrl-C ends the
+    search with the best tour so far.
 
     >>> from covertour import random_instance
     >>> from covertour.stop import MaxIterations
     >>> solve(random_instance(30, nearest=7), stop=MaxIterations(500)).tour.places
     array([ 0, 19, 16, 24,  5])
     """
+    check_call(method, seed, workers, decoding)
+    if start is not None and METHODS[method].model is not None:
+        raise InputError(f"start: {method} makes its own tour and takes none to start from")
+    _ = instance.coverage  # an instance that nobody can cover is refused here
+    load(method, instance, decoding)
+    began = perf_counter()
+    watch = Watch(stop or default_stop(instance, method), on_improve, on_progress, began)
+    places = _allowed_start(instance, start)
+    task = Task(instance, watch, seed, places, workers, decoding or Decoding())
+    outcome = METHODS[method].run(task)
+    return checked_result(task, method, outcome, perf_counter() - began)
+
+
+def check_call(method: str, seed: int, workers: int, decoding: Decoding | None) -> None:
+    """Refuse what no method, or not this one, can be asked for."""
     if method not in METHODS:
         close = get_close_matches(method, METHODS, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(METHODS)}"
         raise InputError(f"method: no {method!r}{hint}")
     if seed < 0 or workers < 1:
         raise InputError("seed, workers: expected a seed >= 0 and at least one worker")
-    _ = instance.coverage  # an instance that nobody can cover is refused here
-    load(method, instance)
-    began = perf_counter()
-    watch = Watch(stop or default_stop(instance, method), on_improve, on_progress, began)
-    task = Task(instance, watch, seed, _allowed_start(instance, start), workers)
-    outcome = METHODS[method].run(task)
-    tour = make_tour(instance, outcome.places)
-    verdict = verify(instance, tour)
+    if decoding is not None and METHODS[method].model is None:
+        raise InputError(
+            f"samples, symmetries, weights: {method} is not a learned method and takes none"
+        )
+
+
+def checked_result(task: Task, method: str, outcome: Outcome, seconds: float) -> Result:
+    """The outcome as a result; a wrong tour ends here."""
+    tour = make_tour(task.instance, outcome.places)
+    verdict = verify(task.instance, tour)
     if not verdict.ok:
-        raise SolveError(f"{method} made a wrong tour: {'; '.join(verdict.problems(instance))}")
+        problems = "; ".join(verdict.problems(task.instance))
+        raise SolveError(f"{method} made a wrong tour: {problems}")
     return Result(
-        instance=instance.name,
+        instance=task.instance.name,
         method=method,
         tour=tour,
-        seconds=perf_counter() - began,
-        seed=seed,
-        iterations=watch.iterations,
+        seconds=seconds,
+        seed=task.seed,
+        iterations=task.watch.iterations,
         bound=outcome.bound,
-        trace=tuple(watch.trace),
+        trace=tuple(task.watch.trace),
     )
 
 
 def default_stop(instance: Instance, method: str = "lns") -> Stop:
     """When a method stops by itself.
 
-    The heuristics of the literature make their own number of iterations; the others take a second
-    up to 1,000 places, then longer: 6 s for 10,000, 3 minutes for a million.
+    The heuristics of the literature make their own number of iterations, the learned ones none, or
+    50 (20 + n) after the learned tour; the others take a second up to 1,000 places, then longer:
+    6 s for 10,000, 3 minutes for a million.
     """
     own = METHODS[method].stop
-    return own if own is not None else MaxSeconds(max(1.0, (instance.n / 1000.0) ** 0.75))
+    if own is None:
+        return MaxSeconds(max(1.0, (instance.n / 1000.0) ** 0.75))
+    return own if isinstance(own, Stop) else own(instance)
 
 
 def _allowed_start(instance: Instance, start: Tour | Sequence[int] | IntArray | None) -> IntArray:
@@ -202,6 +270,42 @@ def _exact(task: Task) -> Outcome:
     return Outcome(proof.places, proof.bound)
 
 
+def _learned(task: Task, model: str) -> Outcome:
+    """The best tour that a model decodes, which takes its time whatever the limit."""
+    (places,) = decoded_tours([task.instance], model, task.decoding, task.seed, task.workers)
+    task.watch.improved(task.instance.length(places), places)
+    return Outcome(places)
+
+
+def _learned_then_searched(task: Task, model: str) -> Outcome:
+    """The learned tour, improved by lns for the rest of the time."""
+    from covertour.search.lns import lns
+
+    (start,) = decoded_tours([task.instance], model, task.decoding, task.seed, task.workers)
+    return Outcome(lns(task.instance, task.watch, task.seed, start, task.workers))
+
+
+def decoded_tours(
+    instances: Sequence[Instance], model: str, decoding: Decoding, seed: int, workers: int
+) -> list[IntArray]:
+    """The best tours, int64[m], that a model decodes of instances of the same size."""
+    from covertour.neural.runtime import best_tours
+    from covertour.neural.shipped import network_for
+
+    return best_tours(
+        network_for(model, instances[0].n, decoding.weights),
+        instances,
+        samples=decoding.samples,
+        symmetries=decoding.symmetries,
+        seed=seed,
+        workers=workers,
+    )
+
+
+def _posterior_stop(instance: Instance) -> Stop:
+    return MaxIterations(POSTERIOR * (20 + instance.n))
+
+
 METHODS: dict[str, Method] = {
     "lns": Method("large-neighbourhood search; the default, best at any time limit", _lns),
     "exact": Method(
@@ -231,6 +335,19 @@ METHODS: dict[str, Method] = {
         _twophase,
         MaxSeconds(60),
     ),
+    **{
+        name: Method(summary, partial(_learned, model=name), Stop(), name, searches=False)
+        for name, summary in LEARNED.items()
+    },
+    **{
+        f"{name}+ls": Method(
+            f"the tour of {name}, then lns for {POSTERIOR} (20 + n) iterations",
+            partial(_learned_then_searched, model=name),
+            _posterior_stop,
+            name,
+        )
+        for name in LEARNED
+    },
 }
 """The methods by name."""
 
@@ -251,11 +368,20 @@ def warmup() -> None:
         _load("lns", kind)
 
 
-def load(method: str, instance: Instance) -> None:
+def load(method: str, instance: Instance, decoding: Decoding | None = None) -> None:
     """Compile or load what a method needs for an instance, so that no solve's clock pays for it."""
-    from covertour.search.state import kind_of
+    chosen = METHODS[method]
+    if chosen.model is not None:
+        from covertour.neural.places import check_places
+        from covertour.neural.shipped import network_for
 
-    _load(method, kind_of(instance))
+        check_places(instance)
+        network_for(chosen.model, instance.n, decoding.weights if decoding else None)
+        method = "lns"
+    if chosen.searches:
+        from covertour.search.state import kind_of
+
+        _load(method, kind_of(instance))
 
 
 @cache

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
-from covertour.cli import bench, files, solving, train
+from covertour.cli import bench, export, files, solving, train
 from covertour.errors import InputError, SolveError
 from covertour.version import __version__
 
@@ -38,6 +38,7 @@ app.command()(solving.demo)
 app.command()(solving.warmup)
 app.add_typer(bench.app, name="bench")
 app.command()(train.train)
+app.command()(export.export)
 
 
 def _print_version(wanted: bool) -> None:

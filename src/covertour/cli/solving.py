@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -34,6 +34,9 @@ from covertour.stop import (
     TargetLength,
 )
 from covertour.tour import Tour
+
+if TYPE_CHECKING:
+    from covertour.methods import Decoding
 
 COMPILE_SECONDS = 12
 """About how long the first solve on a machine compiles; said to the user, nothing depends on it."""
@@ -105,6 +108,29 @@ def solve(
             show_default=False,
         ),
     ] = None,
+    samples: Annotated[
+        int | None,
+        typer.Option(
+            parser=whole(0),
+            metavar="N",
+            help="Learned methods: draw N tours beside the likeliest; the shortest counts.",
+            show_default=False,
+        ),
+    ] = None,
+    symmetries: Annotated[
+        bool,
+        typer.Option(
+            "--symmetries", help="Learned methods: turn and mirror the places in all eight ways."
+        ),
+    ] = False,
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|DIR",
+            help="Learned methods: other weights, by name or as `covertour export` wrote them.",
+            show_default=False,
+        ),
+    ] = None,
     seed: SeedOption = 0,
     workers: Annotated[
         int, typer.Option(parser=whole(1), metavar="W", help="Search on so many threads.")
@@ -149,10 +175,11 @@ def solve(
     if prove and method not in ("lns", "exact"):
         raise InputError(f"--prove: proofs are by the method exact, not by {method}")
     method = "exact" if prove else method
+    decoding = _decoding(method, samples, symmetries, weights)
     stop = _stop(seconds, iterations, target, no_improvement, gap)
     if seconds is None and iterations is None and no_improvement is None:
         stop = stop | default_stop(instance, method)
-    result = _search(instance, method, stop, seed, workers, start_tour, quiet)
+    result = _search(instance, method, stop, seed, workers, start_tour, quiet, decoding)
     for path in outputs:
         formats.write(path, instance, result)
     if as_json:
@@ -192,6 +219,19 @@ def _stop(
     return stop
 
 
+def _decoding(
+    method: str, samples: int | None, symmetries: bool, weights: str | None
+) -> Decoding | None:
+    """What was asked of a learned method; None if nothing, and refused for the others."""
+    from covertour.methods import METHODS, Decoding
+
+    given = {"--samples": samples is not None, "--symmetries": symmetries, "--weights": weights}
+    for option, value in given.items():
+        if value and METHODS[method].model is None:
+            raise InputError(f"{option}: is for learned methods, such as am-gain, not for {method}")
+    return Decoding(samples or 0, symmetries, weights) if any(given.values()) else None
+
+
 def _search(
     instance: Instance,
     method: str,
@@ -200,15 +240,16 @@ def _search(
     workers: int = 1,
     start: Tour | None = None,
     quiet: bool = False,
+    decoding: Decoding | None = None,
 ) -> Result:
     """Solve, telling whoever watches the terminal how it goes."""
-    from covertour.methods import compiled, load
+    from covertour.methods import METHODS, compiled, load
     from covertour.methods import solve as find_tour
 
     _ = instance.coverage  # where nobody covers some place, say so before anything is compiled
-    if not compiled(instance) and not quiet:
+    if METHODS[method].searches and not quiet and not compiled(instance):
         show.note(f"compiling the search, once, about {COMPILE_SECONDS} s ...")
-    load(method, instance)  # before the live line shows a clock
+    load(method, instance, decoding)  # before the live line shows a clock
     shown = show.on_terminal() and not quiet
     with show.live_line(instance, stop, shown) as on_progress:
         return find_tour(
@@ -218,6 +259,7 @@ def _search(
             seed=seed,
             workers=workers,
             start=start,
+            decoding=decoding,
             on_progress=on_progress,
         )
 

@@ -136,10 +136,12 @@ def test_an_instance_nobody_can_cover_names_the_places() -> None:
         (np.indices((15, 15)).reshape(2, -1).T, {"nearest": np.r_[np.full(200, 120), [1] * 25]}),
     ],
 )
+@pytest.mark.parametrize("dense", [0, 1000])
 def test_more_pairs_than_memory_holds_are_refused(
-    places: np.ndarray, rule: dict, monkeypatch: pytest.MonkeyPatch
+    places: np.ndarray, rule: dict, dense: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(covertour.coverage, "MOST_PAIRS", 20_000)
+    monkeypatch.setattr(covertour.coverage, "DENSE_UP_TO", dense)
     with pytest.raises(InputError, match=r"^coverage: more than 20,000 covered pairs"):
         _ = Instance.from_coordinates(places, **rule).coverage
 
@@ -149,6 +151,7 @@ def test_building_in_many_small_batches_changes_nothing(
     rule: dict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     places = np.random.default_rng(2).integers(0, 12, (300, 2)) / 40
+    monkeypatch.setattr(covertour.coverage, "DENSE_UP_TO", 0)
     whole = covers(Instance.from_coordinates(places, **rule))
     monkeypatch.setattr(covertour.coverage, "PAIRS_AT_A_TIME", 50)
     monkeypatch.setattr(covertour.coverage, "PLACES_AT_A_TIME", 7)

@@ -2,7 +2,8 @@
 
 A :class:`Coverage` holds both directions as compressed rows, so that "what does i cover" and "who
 covers j" are slices. It is built with a k-d tree, in memory that grows with the number of covered
-pairs and never with n × n (a matrix instance aside).
+pairs and never with n × n (a matrix instance aside). A few places are simply all compared, which
+takes less time than loading the tree.
 
 Two distances within a relative 1e-9 of each other count as equal, for ties in ``nearest`` and at
 the rim of ``radius``: the last bit of a computed distance must not decide who is covered. On the
@@ -33,6 +34,9 @@ MILLIMETRE = 1e-6
 
 MOST_PAIRS = 200_000_000
 """More covered pairs than this are refused: the table and its making would take over 4 GB."""
+
+DENSE_UP_TO = 1_000
+"""Up to so many places all pairs are compared."""
 
 PLACES_AT_A_TIME = 1_000
 PAIRS_AT_A_TIME = 2_000_000
@@ -119,6 +123,8 @@ def build_coverage(
             n, (owner, value) = len(matrix), _nearest_in_matrix(matrix, k)
         case Radius(r) if matrix is not None:
             n, (owner, value) = len(matrix), _radius_in_matrix(matrix, r)
+        case _ if coordinates is not None and len(coordinates) <= DENSE_UP_TO:
+            n, (owner, value) = len(coordinates), _all_compared(metric, coordinates, rule)
         case Nearest(k):
             assert coordinates is not None
             n, (owner, value) = len(coordinates), _nearest(metric, coordinates, k)
@@ -140,6 +146,8 @@ def build_coverage(
 
 def _both_ways(n: int, owner: Int32Array, value: Int32Array, symmetric: bool) -> Coverage:
     """Sort the pairs both ways; a symmetric table is its own reverse and is kept once."""
+    if n <= DENSE_UP_TO:
+        return Coverage(*_sorted(n, owner, value), *_sorted(n, value, owner))
     from scipy.sparse import coo_matrix
 
     pairs = coo_matrix((np.ones(len(owner), dtype=np.int8), (owner, value)), shape=(n, n))
@@ -158,6 +166,14 @@ def _both_ways(n: int, owner: Int32Array, value: Int32Array, symmetric: bool) ->
         covered_by=covered_by,
         covered_by_start=covered_by_start,
     )
+
+
+def _sorted(n: int, row: Int32Array, column: Int32Array) -> tuple[Int32Array, IntArray]:
+    """Pairs as compressed rows: the columns, row by row and ascending, and where rows begin."""
+    ordered = np.sort(row.astype(np.int64) * n + column)
+    start = np.zeros(n + 1, dtype=np.int64)
+    np.cumsum(np.bincount(row, minlength=n), out=start[1:])
+    return (ordered % n).astype(np.int32), start
 
 
 def _pairs_of_sets(sets: tuple[IntArray, ...]) -> Pairs:
@@ -185,6 +201,39 @@ def _nearest_in_matrix(matrix: FloatArray, k: int | IntArray) -> Pairs:
 
 def _radius_in_matrix(matrix: FloatArray, r: float | FloatArray) -> Pairs:
     return _pairs_of_mask(matrix <= np.broadcast_to(r, len(matrix))[:, None] * SAME)
+
+
+def _all_compared(metric: str, coordinates: FloatArray, rule: Nearest | Radius) -> Pairs:
+    """The pairs, by the chords between all positions; as the tree finds them."""
+    n = len(coordinates)
+    square = np.zeros((n, n))
+    for axis in metrics.positions(metric, coordinates).T:
+        apart = np.subtract.outer(axis, axis)
+        apart *= apart
+        square += apart
+    chord = np.sqrt(square, out=square)
+    if isinstance(rule, Radius):
+        radius = np.asarray(rule.r, dtype=np.float64)
+        mask = chord <= _reach(metric, np.broadcast_to(radius, n))[:, None]
+        owner, value = _pairs_of_mask(mask)
+        near = _exact(metric, coordinates, owner, value, radius)
+        if near is not None:
+            near |= owner == value
+            owner, value = owner[near], value[near]
+    else:
+        rank = np.broadcast_to(np.minimum(rule.k, n - 1), n)
+        # The place itself is one of those at chord 0, so the k-th other place stands at index k.
+        if np.ndim(rule.k):
+            farthest = np.take_along_axis(np.sort(chord, axis=1), rank[:, None], axis=1)
+        else:
+            farthest = np.partition(chord, rank[0], axis=1)[:, rank[:1]]
+        reach = metrics.to_chord(metric, limit(metric, metrics.from_chord(metric, farthest)))
+        mask = chord <= reach
+        mask[rank == n - 1] = True
+        mask[rank == 0] = False
+        owner, value = _pairs_of_mask(mask)
+    _refuse_over(len(owner))
+    return owner, value
 
 
 def _nearest(metric: str, coordinates: FloatArray, k: int | IntArray) -> Pairs:

@@ -51,7 +51,7 @@ def solve_many(
     >>> from covertour.stop import MaxIterations
     >>> maps = [random_instance(30, nearest=7, seed=seed) for seed in range(3)]
     >>> [len(result.tour) for result in solve_many(maps, stop=MaxIterations(500))]
-    [5, 5, 4]
+    [5, 5, 5]
     """
     check_call(method, seed, workers, decoding)
     for instance in instances:

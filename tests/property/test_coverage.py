@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import definition
 import numpy as np
 import pytest
 from hypothesis import given
 from strategies import instances
 
-from covertour import InputError, Instance
+from covertour import InputError, Instance, coverage, random_instance
 from covertour.coverage import Coverage, build_coverage
+
+BY_TREE = 0
+"""The limit of DENSE_UP_TO under which every instance goes through the k-d tree."""
+
+either_way = pytest.mark.parametrize("dense", [BY_TREE, coverage.DENSE_UP_TO])
 
 
 def table_of(instance: Instance) -> Coverage:
@@ -29,15 +36,19 @@ def expected(instance: Instance) -> list[list[int]]:
     ]
 
 
+@either_way
 @given(instances())
-def test_each_place_covers_what_the_definition_says(instance: Instance) -> None:
-    table = table_of(instance)
+def test_each_place_covers_what_the_definition_says(dense: int, instance: Instance) -> None:
+    with patch.object(coverage, "DENSE_UP_TO", dense):
+        table = table_of(instance)
     assert [table.covers_of(i).tolist() for i in range(instance.n)] == expected(instance)
 
 
+@either_way
 @given(instances())
-def test_covered_by_is_the_same_table_read_the_other_way(instance: Instance) -> None:
-    table = table_of(instance)
+def test_covered_by_is_the_same_table_read_the_other_way(dense: int, instance: Instance) -> None:
+    with patch.object(coverage, "DENSE_UP_TO", dense):
+        table = table_of(instance)
     rows = expected(instance)
     back = [[i for i in range(instance.n) if j in rows[i]] for j in range(instance.n)]
     assert [table.covered_by_of(j).tolist() for j in range(instance.n)] == back
@@ -67,3 +78,37 @@ def test_the_order_of_the_file_does_not_matter(instance: Instance) -> None:
     n = instance.n
     turned = [sorted(n - 1 - table for table in row) for row in expected(backwards)[::-1]]
     assert [table_of(forwards).covers_of(i).tolist() for i in range(n)] == turned
+
+
+def same(one: Coverage, other: Coverage) -> bool:
+    """Whether two tables are equal, to the types of their numbers."""
+    return all(
+        np.array_equal(a, b) and a.dtype == b.dtype
+        for a, b in zip(vars(one).values(), vars(other).values(), strict=True)
+    )
+
+
+@given(instances(most=25))
+def test_comparing_all_pairs_gives_what_the_tree_gives(instance: Instance) -> None:
+    compared = table_of(instance)
+    with patch.object(coverage, "DENSE_UP_TO", BY_TREE):
+        assert same(compared, table_of(instance))
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "euc_2d", "ceil_2d", "att", "geo", "haversine"])
+@pytest.mark.parametrize("grid", [False, True], ids=["scattered", "grid"])
+@pytest.mark.parametrize(
+    "rule",
+    [{"nearest": 7}, {"nearest": range(400)}, {"radius": 3}, {"radius": np.arange(400) / 40}],
+    ids=["nearest", "nearest each", "radius", "radius each"],
+)
+def test_hundreds_of_places_are_covered_as_the_tree_says(
+    metric: str, grid: bool, rule: dict
+) -> None:
+    points = random_instance(400, nearest=1, seed=3).coordinates
+    assert points is not None
+    places = np.floor(points * 20) if grid else points * 20
+    instance = Instance.from_coordinates(places, metric=metric, **rule)
+    compared = table_of(instance)
+    with patch.object(coverage, "DENSE_UP_TO", BY_TREE):
+        assert same(compared, table_of(instance))

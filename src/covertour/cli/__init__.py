@@ -6,6 +6,7 @@ that could not finish, 130 after Ctrl-C.
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import sys
@@ -17,6 +18,9 @@ import typer
 from covertour.cli import bench, export, files, solving, train
 from covertour.errors import InputError, SolveError
 from covertour.version import __version__
+
+FEW_COLLECTIONS = 200_000
+"""New objects between two collections of garbage: loading a search makes many, and no garbage."""
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C, as shells have it."""
@@ -61,6 +65,7 @@ def _options(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line on the arguments, by default the program's own, and exit."""
+    gc.set_threshold(FEW_COLLECTIONS)
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
 
 

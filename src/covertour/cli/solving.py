@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
@@ -247,6 +249,8 @@ def _search(
     from covertour.methods import solve as find_tour
 
     _ = instance.coverage  # where nobody covers some place, say so before anything is compiled
+    if METHODS[method].searches:
+        _load_numba()
     if METHODS[method].searches and not quiet and not compiled(instance):
         show.note(f"compiling the search, once, about {COMPILE_SECONDS} s ...")
     load(method, instance, decoding)  # before the live line shows a clock
@@ -262,6 +266,21 @@ def _search(
             decoding=decoding,
             on_progress=on_progress,
         )
+
+
+def _load_numba() -> None:
+    """Load numba without scipy's linear algebra.
+
+    It would look for that first, a good part of the time that a short solve takes to start, and no
+    kernel here multiplies matrices.
+    """
+    if "numba" in sys.modules or "scipy.linalg" in sys.modules:
+        return
+    sys.modules["scipy.linalg"] = None  # type: ignore[assignment]  # which makes an import fail
+    try:
+        import_module("numba.np.arraymath")
+    finally:
+        del sys.modules["scipy.linalg"]
 
 
 def methods() -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 from covertour import (
+    Decoding,
     InputError,
     Instance,
     SolveError,
@@ -21,7 +24,7 @@ from covertour.methods import METHODS, Outcome, default_stop
 from covertour.metric import IntArray
 from covertour.result import Progress
 from covertour.search import watch as watching
-from covertour.stop import MaxIterations, MaxSeconds, NoImprovement, TargetLength
+from covertour.stop import MaxIterations, MaxSeconds, NoImprovement, Stop, TargetLength
 
 VILLAGES = random_instance(60, nearest=4, seed=1)
 ANYTIME = ["lns", "ls1", "ls2"]
@@ -210,6 +213,41 @@ def test_larger_instances_get_more_time_and_own_limits_are_kept() -> None:
     assert default_stop(VILLAGES) == MaxSeconds(1)
     assert default_stop(random_instance(16_000, nearest=1)) == MaxSeconds(8)
     assert default_stop(VILLAGES, "ls1") == MaxIterations(3500)
+
+
+def test_learned_methods_stop_by_themselves() -> None:
+    assert default_stop(VILLAGES, "am-gain") == Stop()
+    assert default_stop(VILLAGES, "am-gain+ls") == MaxIterations(50 * 80)
+
+
+def test_a_learned_tour_is_told_and_the_search_after_it_is_limited_as_a_whole(
+    weights: Callable[[str], Path],
+) -> None:
+    decoding = Decoding(samples=3, weights=weights("am-gain"))
+    told: list[float] = []
+    found = solve(
+        VILLAGES, "am-gain", decoding=decoding, on_improve=lambda _, far, __: told.append(far)
+    )
+    assert told == [length for _, length in found.trace] == [pytest.approx(found.length)]
+    call = {"stop": MaxIterations(300), "seed": 2, "decoding": decoding}
+    searched = solve(VILLAGES, "am-gain+ls", **call)
+    assert searched.iterations == 300
+    assert searched.length < found.length
+    again = solve(VILLAGES, "am-gain+ls", **call)
+    assert again.tour.places.tolist() == searched.tour.places.tolist()
+
+
+def test_what_learned_methods_do_not_take(weights: Callable[[str], Path]) -> None:
+    decoding = Decoding(weights=weights("am"))
+    for method in ("am", "am+ls"):
+        with pytest.raises(InputError, match=r"start: am.* makes its own tour"):
+            solve(VILLAGES, method, start=[0, 1], decoding=decoding)
+        with pytest.raises(InputError, match=r"at most 2,000 places, not 2,001; lns takes them"):
+            solve(random_instance(2001, nearest=7), method, decoding=decoding)
+    with pytest.raises(InputError, match="samples: expected a whole number >= 0, got -1"):
+        Decoding(samples=-1)
+    with pytest.raises(InputError, match="weights: lns is not a learned method"):
+        solve(VILLAGES, "lns", decoding=decoding)
 
 
 def test_every_method_says_what_it_does_in_a_line() -> None:

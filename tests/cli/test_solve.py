@@ -138,13 +138,12 @@ def test_methods_lists_every_method(covertour: Any) -> None:
     assert [line.split()[0] for line in ran.out.splitlines()[1:]] == list(METHODS)
 
 
-def test_every_method_solves(covertour: Any, villages: str) -> None:
+def test_every_method_solves(covertour: Any, villages: str, weights: Any) -> None:
     for method in METHODS:
-        result = solved(
-            covertour(
-                "solve", villages, "-k", "1", "--method", method, "--seconds", "1", *QUICK, "--json"
-            )
-        )
+        more = ("--method", method, "--seconds", "1", *QUICK, "--json")
+        if METHODS[method].model is not None:
+            more = (*more, "--weights", weights(METHODS[method].model))
+        result = solved(covertour("solve", villages, "-k", "1", *more))
         assert result["method"] == method
         assert verify(read(villages, nearest=1), result["tour"]).ok
 

@@ -12,11 +12,13 @@ import torch
 from numpy.testing import assert_allclose
 
 from covertour import InputError, Instance, make_tour, random_instance, verify
+from covertour.neural import runtime
 from covertour.neural.batch import batch_from
 from covertour.neural.config import MODELS, ModelConfig
 from covertour.neural.decoding import greedy, sample
 from covertour.neural.export import export
 from covertour.neural.models import make_model
+from covertour.neural.places import unit_square
 from covertour.neural.problem import problem_of, turn
 from covertour.neural.runtime import (
     Network,
@@ -102,21 +104,38 @@ def test_symmetries_are_eight_and_keep_distances() -> None:
         )
 
 
-def test_bad_files_are_refused_in_one_line(tmp_path: Path) -> None:
-    config = ModelConfig("pn-dynamic", **SMALL)
-    export(make_model(config), config, tmp_path)
-    data = (tmp_path / "next.onnx").read_bytes()
-    (tmp_path / "next.onnx").write_bytes(data[:-100])
-    with pytest.raises(InputError, match=r"next.onnx: cut off or not an ONNX model[^\n]*$"):
-        load_network(tmp_path)
-    (tmp_path / "next.onnx").unlink()
-    with pytest.raises(InputError, match=r"next.onnx: No such file"):
-        load_network(tmp_path)
-    (tmp_path / "model.json").write_text('{"format": 7}')
-    with pytest.raises(InputError, match="has format 7, this covertour reads 1"):
-        load_network(tmp_path)
+def test_sizes_are_not_mixed() -> None:
     with pytest.raises(InputError, match="same number of places"):
         problem_of([random_instance(3, nearest=1), random_instance(4, nearest=1)])
+
+
+@pytest.mark.parametrize("more", [{}, {"samples": 5}, {"samples": 3, "symmetries": True}])
+def test_batches_threads_and_company_change_nothing(
+    both: tuple[torch.nn.Module, Network], more: dict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, network = both
+    mixed = [*instances(8), *instances(15)]
+    alone = [best_tours(network, [one], seed=3, **more)[0] for one in mixed]
+    for numbers, share in ((8_000_000, 0.75), (150, 0.0), (300, 1.0)):
+        monkeypatch.setattr(runtime, "NUMBERS_AT_ONCE", numbers)
+        monkeypatch.setattr(runtime, "SHRINK", share)
+        for workers in (1, 3):
+            found = best_tours(network, mixed, seed=3, workers=workers, **more)
+            for one, a, b in zip(mixed, found, alone, strict=True):
+                assert one.length(a) == pytest.approx(one.length(b))
+
+
+def test_places_on_the_globe_keep_their_distances_in_the_square() -> None:
+    towns = [[179.9, -17.0], [-179.8, -17.2], [179.6, -16.8]]
+    for metric in ("haversine", "geo"):
+        places = towns if metric == "haversine" else [town[::-1] for town in towns]
+        globe = Instance.from_coordinates(places, metric=metric, nearest=1)
+        square, side = unit_square(globe)
+        assert square.min() >= 0
+        assert square.max() == 1
+        for i, j in ((0, 1), (1, 2), (0, 2)):
+            flat = side * np.linalg.norm(square[i] - square[j])
+            assert flat == pytest.approx(globe.distances(i, j), rel=0.03)
 
 
 def test_the_runtime_needs_no_torch(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -12,7 +14,16 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from strategies import instances
 
-from covertour import InputError, Instance, Result, make_tour, random_instance, solve, verify
+from covertour import (
+    Decoding,
+    InputError,
+    Instance,
+    Result,
+    make_tour,
+    random_instance,
+    solve,
+    verify,
+)
 from covertour.methods import METHODS
 from covertour.metric import METRICS
 from covertour.search import state
@@ -26,7 +37,10 @@ SYMMETRIC_ONLY = {"exact"}
 
 MAPS = tuple(name for name in METRICS if name != "matrix")
 
-every_method = pytest.mark.parametrize("method", METHODS)
+LEARNED = [name for name, method in METHODS.items() if method.model is not None]
+SEARCHES = [name for name in METHODS if name not in LEARNED]
+
+every_method = pytest.mark.parametrize("method", SEARCHES)
 some = settings(max_examples=max(10, settings().max_examples // 2))
 
 
@@ -88,7 +102,7 @@ def test_any_list_of_places_is_a_start(
     check(instance, solved(instance, method, start=start))
 
 
-@pytest.mark.parametrize("method", [name for name in METHODS if name not in IGNORES_START])
+@pytest.mark.parametrize("method", [name for name in SEARCHES if name not in IGNORES_START])
 @some
 @given(instances(most=14), st.data())
 def test_a_valid_start_is_never_made_longer(
@@ -162,7 +176,7 @@ def test_a_middling_instance_is_solved_the_same_way_twice(method: str, layout: s
     assert solve(instance, method, **call).tour.places.tolist() == result.tour.places.tolist()
 
 
-@pytest.mark.parametrize("method", [name for name in METHODS if name not in SYMMETRIC_ONLY])
+@pytest.mark.parametrize("method", [name for name in SEARCHES if name not in SYMMETRIC_ONLY])
 def test_a_middling_asymmetric_instance_is_solved_the_same_way_twice(method: str) -> None:
     matrix = np.random.default_rng(6).random((30, 30))
     instance = Instance.from_matrix(matrix, nearest=5, depot=9, required=[0], forbidden=[7])
@@ -170,3 +184,24 @@ def test_a_middling_asymmetric_instance_is_solved_the_same_way_twice(method: str
     result = solve(instance, method, **call)
     check(instance, result)
     assert solve(instance, method, **call).tour.places.tolist() == result.tour.places.tolist()
+
+
+@pytest.mark.parametrize("method", LEARNED)
+@settings(max_examples=max(5, settings().max_examples // 5))
+@given(instances(metrics=MAPS, most=14))
+def test_learned_methods_make_a_valid_tour_of_any_map_and_the_same_with_the_same_seed(
+    method: str, weights: Callable[[str], Path], instance: Instance
+) -> None:
+    decoding = Decoding(samples=2, symmetries=True, weights=weights(method.removesuffix("+ls")))
+    result = solved(instance, method, decoding=decoding)
+    check(instance, result)
+    again = solved(instance, method, decoding=decoding)
+    assert again.tour.places.tolist() == result.tour.places.tolist()
+
+
+@pytest.mark.parametrize("method", LEARNED)
+def test_learned_methods_solve_special_maps(method: str, weights: Callable[[str], Path]) -> None:
+    decoding = Decoding(weights=weights(method.removesuffix("+ls")))
+    for special in SPECIAL.values():
+        if special.coordinates is not None:
+            check(special, solve(special, method, stop=MaxIterations(50), decoding=decoding))

@@ -1,0 +1,154 @@
+"""Learned methods on the command line: solve with weights of one's own, and export."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from covertour import random_instance, read, verify, write
+from covertour.neural.checkpoint import save_weights
+from covertour.neural.config import ModelConfig
+from covertour.neural.models import make_model
+
+CONFIG = ModelConfig("am-gain", width=16, heads=2, layers=1, feed_forward=16)
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> str:
+    write(tmp_path / "many.json", random_instance(40, nearest=5))
+    return "many.json"
+
+
+def solved(ran: Any) -> dict[str, Any]:
+    assert (ran.code, ran.err) == (0, ""), ran
+    return json.loads(ran.out)
+
+
+def test_more_decoding_gives_a_shorter_tour(covertour: Any, many: str, weights: Any) -> None:
+    command = ("solve", many, "--method", "am", "--weights", weights("am"), "--json")
+    lengths = [
+        solved(covertour(*command, *more))["length"]
+        for more in ((), ("--samples", "16"), ("--samples", "16", "--symmetries"))
+    ]
+    assert lengths[0] > lengths[1] > lengths[2]
+
+
+def test_the_search_goes_on_from_the_learned_tour(covertour: Any, many: str, weights: Any) -> None:
+    command = ("solve", many, "--weights", weights("am"), "--json")
+    learned = solved(covertour(*command, "--method", "am"))
+    searched = solved(covertour(*command, "--method", "am+ls"))
+    assert (learned["iterations"], searched["iterations"]) == (0, 50 * 60)
+    assert searched["length"] < learned["length"]
+    short = solved(covertour(*command, "--method", "am+ls", "--iterations", "7"))
+    assert short["iterations"] == 7
+
+
+def test_limits_do_not_disturb_a_learned_method(covertour: Any, many: str, weights: Any) -> None:
+    command = ("solve", many, "--method", "pn", "--weights", weights("pn"), "--json")
+    tour = solved(covertour(*command))["tour"]
+    for limit in ("--seconds", "--iterations", "--target", "--no-improvement"):
+        assert solved(covertour(*command, limit, "0"))["tour"] == tour
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--samples", "2"), ("--samples", "learned", "lns")),
+        (("--samples", "0"), ("--samples", "learned", "lns")),
+        (("--symmetries",), ("--symmetries", "learned")),
+        (("--method", "exact", "--weights", "x"), ("--weights", "learned", "exact")),
+        (("--method", "am", "--samples", "-1"), ("--samples", ">= 0")),
+        (("--method", "am", "--weights", "nowhere"), ("'nowhere'", "no directory")),
+        (("--method", "am", "--weights", "."), ("model.json", "covertour export")),
+        (("--method", "am-gian"), ("did you mean am-gain",)),
+        (("--method", "am", "--prove"), ("--prove",)),
+    ],
+)
+def test_bad_input_is_one_line(
+    covertour: Any, many: str, options: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    covertour("solve", many, *options).assert_refused(*words)
+
+
+def test_what_a_learned_method_cannot_do_is_one_line(
+    covertour: Any, many: str, weights: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "matrix.csv").write_text("0,1\n1,0\n")
+    own = ("--method", "am", "--weights", weights("am"))
+    covertour("solve", "matrix.csv", "-k", "1", *own).assert_refused("needs coordinates")
+    covertour("solve", many, "-o", "a.tour", "--iterations", "1")
+    covertour("solve", many, *own, "--start", "a.tour").assert_refused("start", "am")
+    own = ("--method", "am", "--weights", weights("pn"))
+    covertour("solve", many, *own).assert_refused("holds weights of pn, not of am")
+
+
+def test_exported_weights_solve(covertour: Any, many: str, tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    save_weights(tmp_path / "run" / "best.safetensors", make_model(CONFIG), CONFIG, {})
+    ran = covertour("export", "run", "--output", "out")
+    assert (ran.code, ran.err) == (0, "")
+    assert "--method am-gain --weights out" in ran.out
+    result = solved(covertour("solve", many, "--method", "am-gain", "--weights", "out", "--json"))
+    assert verify(read(many), result["tour"]).ok
+    assert covertour("export", "run/best.safetensors", "-o", "again", "--quiet").out == ""
+    for name in ("model.json", "encoder.onnx", "first.onnx", "next.onnx"):
+        again = (tmp_path / "again" / name).read_bytes()
+        assert (tmp_path / "out" / name).read_bytes() == again
+
+
+def test_export_refuses_what_is_no_training(covertour: Any, tmp_path: Path) -> None:
+    covertour("export", "nowhere", "-o", "out").assert_refused("nowhere", "no such")
+    covertour("export", ".", "-o", "out").assert_refused("no best.safetensors here")
+    covertour("export", ".").assert_refused("--output")
+    (tmp_path / "best.safetensors").write_bytes(b"cut")
+    covertour("export", ".", "-o", "out").assert_refused("best.safetensors", "cut off")
+    save_weights(tmp_path / "best.safetensors", make_model(CONFIG), CONFIG, {})
+    (tmp_path / "taken").write_text("")
+    covertour("export", ".", "-o", "taken").assert_refused("taken")
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_torch_exporting_says_what_to_install_and_solving_works(
+    many: str, weights: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "best.safetensors").write_bytes(b"")
+    own = ["solve", many, "--method", "am", "--weights", str(weights("am")), "--quiet"]
+    code = (
+        "import sys; sys.modules['torch'] = None; from covertour import cli;"
+        f"print(cli.run(['export', '.', '-o', 'out']), cli.run({own!r}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    assert "pip install 'covertour[train]'" in done.stderr
+    assert done.stdout == "2 0\n"
+
+
+def test_a_learned_method_starts_without_the_search(
+    many: str, weights: Any, tmp_path: Path
+) -> None:
+    own = ["solve", many, "--method", "am-gain", "--weights", str(weights("am-gain"))]
+    code = (
+        f"import sys; from covertour import cli; assert cli.run({own!r}) == 0;"
+        "heavy = {'scipy', 'numba', 'matplotlib', 'torch', 'highspy'} & set(sys.modules);"
+        "sys.exit(str(heavy) if heavy else 0)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_a_search_starts_without_scipy_and_leaves_it_usable(many: str, tmp_path: Path) -> None:
+    code = (
+        "import sys; from covertour import cli;"
+        f"assert cli.run(['solve', {many!r}, '--iterations', '9', '--quiet']) == 0;"
+        "assert 'scipy.linalg' not in sys.modules; import scipy.linalg;"
+        f"assert cli.run(['solve', {many!r}, '-m', 'exact', '--seconds', '1', '--quiet']) == 0"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)

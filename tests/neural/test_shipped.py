@@ -1,0 +1,110 @@
+"""Weights by name: which are taken, and what is said where there are none."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from covertour import InputError
+from covertour.neural import shipped
+from covertour.neural.runtime import load_network
+from covertour.neural.shipped import network_for, weights_for
+
+
+@pytest.fixture
+def three(tmp_path: Path, weights: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package that ships am-20, am-50 and pn."""
+    for name in ("am-20", "am-50", "pn"):
+        shutil.copytree(weights(name.split("-")[0]), tmp_path / name)
+    monkeypatch.setattr(shipped, "WEIGHTS", tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("model", "n", "name"),
+    [("am", 5, "am-20"), ("am", 35, "am-20"), ("am", 36, "am-50"), ("am", 900, "am-50")],
+)
+def test_the_nearest_size_is_taken(three: Path, model: str, n: int, name: str) -> None:
+    assert weights_for(model, n) == three / name
+
+
+def test_names_and_directories(three: Path, tmp_path: Path) -> None:
+    assert weights_for("pn", 1000) == three / "pn"
+    assert weights_for("am", 50, "am-20") == three / "am-20"
+    assert weights_for("am", 50, tmp_path / "am-20") == tmp_path / "am-20"
+
+
+def test_what_is_not_shipped_is_told_in_one_line(
+    three: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(InputError) as refusal:
+        weights_for("am-gain", 50)
+    message = str(refusal.value)
+    assert "shipped are am-20, am-50, pn, none of am-gain" in message
+    assert "--weights DIR" in message
+    assert "\n" not in message
+    with pytest.raises(InputError, match="'am-30' is no directory and no name; shipped are am-20"):
+        weights_for("am", 50, "am-30")
+    monkeypatch.setattr(shipped, "WEIGHTS", tmp_path / "nothing")
+    with pytest.raises(InputError, match="weights: none are shipped"):
+        weights_for("am", 50)
+
+
+def test_a_network_is_loaded_once_and_anew_when_it_was_written_again(three: Path) -> None:
+    first = network_for("am", 20)
+    assert network_for("am", 20) is first
+    assert network_for("am", 50) is not first
+    content = (three / "am-20" / "model.json").read_text()
+    (three / "am-20" / "model.json").unlink()
+    (three / "am-20" / "model.json").write_text(content)
+    assert network_for("am", 20) is not first
+
+
+def test_weights_of_another_model_are_refused(three: Path) -> None:
+    with pytest.raises(InputError, match=r"pn: holds weights of pn, not of am$"):
+        network_for("am", 20, "pn")
+
+
+def test_a_directory_without_weights_is_refused(three: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no model.json here, so no exported weights"):
+        network_for("am", 20, tmp_path)
+
+
+def refused(directory: Path) -> str:
+    with pytest.raises(InputError) as refusal:
+        load_network(directory)
+    message = str(refusal.value)
+    assert message.startswith(str(directory))
+    assert "\n" not in message
+    return message
+
+
+def test_bad_files_are_refused_in_one_line(three: Path) -> None:
+    home = three / "am-20"
+    for name in ("encoder", "first", "next"):
+        data = (home / f"{name}.onnx").read_bytes()
+        for cut in (0, 10, len(data) - 100):
+            (home / f"{name}.onnx").write_bytes(data[:cut])
+            assert f"{name}.onnx: cut off or not an ONNX model" in refused(home)
+        (home / f"{name}.onnx").unlink()
+        assert f"{name}.onnx: No such file" in refused(home)
+        (home / f"{name}.onnx").write_bytes(data)
+    load_network(home)
+    shutil.copy(three / "pn" / "next.onnx", home / "next.onnx")
+    assert "next.onnx: not a part of the am of model.json" in refused(home)
+    content = json.loads((home / "model.json").read_text())
+    for change, words in (
+        ({"format": 7}, "has format 7, this covertour reads 1"),
+        ({"model": {"name": "am", "depth": 2}}, "[model] has no key 'depth'"),
+        ({"model": {"name": "amm"}}, "no 'amm'"),
+        ({"model": 3}, "model: expected [model]"),
+        ({"model": content["model"] | {"width": 32}}, "not a part of the am"),
+    ):
+        (home / "model.json").write_text(json.dumps(content | change))
+        assert words in refused(home)
+    (home / "model.json").write_text("{")
+    assert "not JSON" in refused(home)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import io
+import math
 import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as f
 
 from covertour.errors import InputError
 from covertour.neural.batch import Batch
@@ -66,6 +70,33 @@ class DecoderGraph(nn.Module):
         return self.model.scores(self.kind(*code), memory, State(step=self.step, **state))
 
 
+def attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor) -> Tensor:
+    """softmax(Q K^T / sqrt(d_k)) V over what the mask shows, in as few operations as it takes."""
+    u = query / math.sqrt(query.shape[-1]) @ key.transpose(-1, -2)
+    return u.masked_fill(~attn_mask, -torch.inf).softmax(-1) @ value
+
+
+def attention_to_all(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor) -> Tensor:
+    """The same where the mask shows everything: in an exported encoder all places exist."""
+    return (query / math.sqrt(query.shape[-1]) @ key.transpose(-1, -2)).softmax(-1) @ value
+
+
+@contextmanager
+def _traced_with(function: Callable[..., Tensor]) -> Iterator[None]:
+    """Attention by this function instead of torch's.
+
+    Of that the exporter makes twice the operations, to be right where a row sees nothing at all;
+    they took a sixth of the encoder's time.
+    """
+    name = "scaled_dot_product_attention"
+    usual = getattr(f, name)
+    setattr(f, name, function)
+    try:
+        yield
+    finally:
+        setattr(f, name, usual)
+
+
 def export(model: Any, config: ModelConfig, directory: Path) -> None:
     """Write encoder.onnx, first.onnx, next.onnx and model.json into the directory."""
     try:
@@ -81,7 +112,8 @@ def export(model: Any, config: ModelConfig, directory: Path) -> None:
     with torch.no_grad():
         memory, *parts = encoder(**given)
     names = ["memory", *encoder.kind._fields]
-    _write(directory / "encoder.onnx", encoder, given, names)
+    with _traced_with(attention_to_all):
+        _write(directory / "encoder.onnx", encoder, given, names)
 
     flags = given["covers"][:, :1].expand(b, r, n)
     floats = torch.rand(b, r, n, generator=generator)
@@ -94,7 +126,8 @@ def export(model: Any, config: ModelConfig, directory: Path) -> None:
     }
     for name, step in (("first", 0), ("next", 1)):
         decoder = DecoderGraph(model, encoder.kind, step)
-        _write(directory / f"{name}.onnx", decoder, given, ["scores", "memory_after"])
+        with _traced_with(attention):
+            _write(directory / f"{name}.onnx", decoder, given, ["scores", "memory_after"])
     content = {"format": FORMAT, "version": __version__, "model": asdict(config)}
     write_json(directory / "model.json", content)
 

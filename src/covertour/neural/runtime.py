@@ -290,7 +290,8 @@ def _visit(network: Network, ways: dict[str, Any], live: dict[str, Any]) -> None
     rows = (place + n * np.arange(b)[:, None]).ravel()  # of tables with b·n rows
     spots = place.ravel() + n * np.arange(b * r)
     live["closed"].reshape(-1)[spots] = True
-    live["visited"].reshape(-1)[spots] = True
+    if ways["required"].size or "visited" in network.next.inputs:
+        live["visited"].reshape(-1)[spots] = True
     if network.guided:
         guidance = live["guidance"].reshape(-1, n)
         guidance *= ways["factors"].reshape(-1, n).take(rows, axis=0)

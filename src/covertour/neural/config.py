@@ -61,7 +61,9 @@ class ModelConfig:
     am-gain. ``normalisation`` in the encoder: over the features of a place (``layer``, the word
     that the paper uses), or over the places (``instance``, close to the batch normalisation of
     Kool et al., whom it follows). In short trials of am-dynamic on 10 places ``instance`` learned
-    and ``layer`` hardly did; for am-gain they were alike.
+    and ``layer`` hardly did; for am-gain they were alike. ``polish``: whether its tours are rid of
+    spare stops and crossings (:mod:`covertour.neural.polish`): ``yes``, ``no``, or empty for the
+    model's own choice, which is ``yes`` for am-gain.
     """
 
     name: str = "am-gain"
@@ -72,14 +74,18 @@ class ModelConfig:
     clip: float = 10.0
     normalisation: str = "instance"
     mask: str = ""
+    polish: str = ""
 
     def __post_init__(self) -> None:
         _one_of("model.name", self.name, MODELS)
+        ours = self.name == "am-gain"
         if not self.mask:
-            own = "useful" if self.name == "am-gain" else "visited"
-            object.__setattr__(self, "mask", own)
+            object.__setattr__(self, "mask", "useful" if ours else "visited")
+        if not self.polish:
+            object.__setattr__(self, "polish", "yes" if ours else "no")
         _one_of("model.normalisation", self.normalisation, NORMALISATIONS)
         _one_of("model.mask", self.mask, MASKS)
+        _one_of("model.polish", self.polish, ("yes", "no"))
         for key, most in (("width", 4096), ("heads", 64), ("layers", 64), ("feed_forward", 16384)):
             _within(f"model.{key}", getattr(self, key), 1, most)
         _within("model.clip", self.clip, 1e-3, 1e6)
@@ -124,7 +130,9 @@ class TrainConfig:
     ``epoch_instances``; ``shared`` compares the ``rollouts`` of an instance with their mean.
     ``batch`` instances a step, over all processes. ``schedule``: the learning rate stays
     ``constant`` or falls to 0 with a ``cosine``, after ``warmup_steps`` of linear growth.
-    ``clip_norm``: gradients are no longer than this; 0 for no limit. The ``_every`` are in steps.
+    ``clip_norm``: gradients are no longer than this; 0 for no limit. ``raw_share``: where tours are
+    polished, how much the length before that counts in the cost, so that a good order is learned
+    too. The ``_every`` are in steps.
     """
 
     seed: int = 1
@@ -135,6 +143,7 @@ class TrainConfig:
     schedule: str = "constant"
     warmup_steps: int = 0
     clip_norm: float = 1.0
+    raw_share: float = 0.1
     epoch_steps: int = 1_250
     epoch_instances: int = 1_024
     log_every: int = 10
@@ -151,6 +160,7 @@ class TrainConfig:
         _within("train.learning_rate", self.learning_rate, 1e-9, 1.0)
         _within("train.warmup_steps", self.warmup_steps, 0, 10**9)
         _within("train.clip_norm", self.clip_norm, 0.0, 1e9)
+        _within("train.raw_share", self.raw_share, 0.0, 1.0)
         everies = ("epoch_steps", "epoch_instances", "log_every", "validate_every")
         for key in (*everies, "checkpoint_every"):
             _within(f"train.{key}", getattr(self, key), 1, 10**9)

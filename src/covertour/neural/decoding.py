@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from covertour.neural.batch import Batch
 from covertour.neural.environment import begin, lengths, selectable, visit
 from covertour.neural.models import Model
+from covertour.neural.polish import polish
 
 Choose = Callable[[int, Tensor], Tensor]
 """From the step, counted from 0, and log-probabilities float32[b, r, n]: the stops int64[b, r]."""
@@ -93,3 +95,16 @@ def sample(model: Model, batch: Batch, noise: Tensor, *, useful: bool) -> Rollou
 def score(model: Model, batch: Batch, tours: Tensor, *, useful: bool) -> Rollout:
     """Given tours, int64[b, r, t], step by step; a tour that is done must repeat its last stop."""
     return decode(model, batch, tours.shape[1], lambda step, _: tours[:, :, step], useful=useful)
+
+
+def polished(batch: Batch, tours: Tensor) -> Tensor:
+    """Tours, int64[b, r, t], without spare stops and crossings; stops may repeat."""
+    b, r, t = tours.shape
+    better = polish(
+        tours.cpu().numpy().reshape(b * r, t),
+        np.repeat(np.arange(b), r),
+        batch.distances.cpu().numpy(),
+        batch.covers.cpu().numpy(),
+        batch.required.cpu().numpy(),
+    )
+    return torch.from_numpy(better).view(b, r, t).to(tours.device)

@@ -23,10 +23,11 @@ import torch.distributed as dist
 from torch import Tensor
 
 from covertour.errors import InputError
-from covertour.neural.batch import Draw, batch_of, draw
+from covertour.neural.batch import Batch, Draw, batch_of, draw
 from covertour.neural.checkpoint import Progress, load_checkpoint, save_checkpoint, save_weights
 from covertour.neural.config import Config, StageConfig, rule_range
-from covertour.neural.decoding import greedy, sample
+from covertour.neural.decoding import Rollout, greedy, polished, sample
+from covertour.neural.environment import lengths
 from covertour.neural.imitation import Teach, imitation_loss
 from covertour.neural.models import make_model
 from covertour.neural.runs import (
@@ -193,10 +194,10 @@ def step_loss(
     noise: Tensor,
     teach: Teach | None,
 ) -> tuple[Tensor, Tensor]:
-    """A loss whose gradient is that of line 7 over the number of tours, and the tours' mean length.
+    """A loss whose gradient is that of line 7 over the number of tours, and the tours' mean cost.
 
-    (L(π) - b(s)) ∇ log p(π | s), where b(s) is the length of the baseline policy's greedy tour or,
-    with the shared baseline, the mean length of the rollouts of the same instance.
+    (L(π) - b(s)) ∇ log p(π | s), where L is the cost of a tour and b(s) that of the baseline
+    policy's greedy tour or, with the shared baseline, the mean over the rollouts of the instance.
     """
     useful = config.model.mask == "useful"
     if stage.learn == "imitate":
@@ -206,13 +207,22 @@ def step_loss(
     device = next(model.parameters()).device
     batch = batch_of(drawn).to(device)
     rollout = sample(model, batch, noise.to(device), useful=useful)
+    costs = costs_of(config, batch, rollout)
     if best_policy is None:
-        baseline = rollout.lengths.mean(1, keepdim=True)
+        baseline = costs.mean(1, keepdim=True)
     else:
         with torch.no_grad():
-            baseline = greedy(best_policy, batch, useful=useful).lengths
-    loss = ((rollout.lengths - baseline) * rollout.log_probability).mean()
-    return loss, rollout.lengths.mean()
+            baseline = costs_of(config, batch, greedy(best_policy, batch, useful=useful))
+    loss = ((costs - baseline) * rollout.log_probability).mean()
+    return loss, costs.mean()
+
+
+def costs_of(config: Config, batch: Batch, rollout: Rollout) -> Tensor:
+    """What each tour costs, float32[b, r]: its length or, where tours are polished, mostly that."""
+    if config.model.polish == "no":
+        return rollout.lengths
+    polished_lengths = lengths(batch, polished(batch, rollout.tours))
+    return torch.lerp(polished_lengths, rollout.lengths, config.train.raw_share)
 
 
 def learning_rate(config: Config, step: int) -> float:
@@ -310,7 +320,8 @@ def is_better(config: Config, model: Any, best_policy: Any, drawn: Draw, count: 
         for first in range(0, len(drawn.points), AT_ONCE):
             batch = batch_of(drawn.part(slice(first, first + AT_ONCE))).to(device)
             for which, policy in enumerate((model, best_policy)):
-                total[which] += greedy(policy, batch, useful=useful).lengths.double().sum()
+                tours = greedy(policy, batch, useful=useful)
+                total[which] += costs_of(config, batch, tours).double().sum()
     if count > 1:
         dist.broadcast(total, 0)  # all must come to the same verdict, whatever their rounding
     return bool(total[0] < total[1])

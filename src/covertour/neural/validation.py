@@ -12,7 +12,7 @@ from covertour.generate import random_instance
 from covertour.instance import Instance
 from covertour.neural.batch import batch_from
 from covertour.neural.config import Config, rule_range
-from covertour.neural.decoding import greedy
+from covertour.neural.decoding import greedy, polished
 from covertour.neural.imitation import Teach
 from covertour.neural.runs import REFERENCE, read_json, write_json
 
@@ -41,16 +41,18 @@ def validation_set(config: Config) -> list[Instance]:
 
 
 def greedy_length(config: Config, model: Any, instances: list[Instance]) -> float:
-    """Mean length of the greedy policy's tours."""
+    """Mean length of the greedy policy's tours, polished where the model's are."""
     device = next(model.parameters()).device
     lengths = []
     for first in range(0, len(instances), AT_ONCE):
         part = instances[first : first + AT_ONCE]
+        batch = batch_from(part).to(device)
         with torch.no_grad():
-            rollout = greedy(
-                model, batch_from(part).to(device), useful=config.model.mask == "useful"
-            )
-        lengths += [instance.length(rollout.places(row)) for row, instance in enumerate(part)]
+            tours = greedy(model, batch, useful=config.model.mask == "useful").tours
+        if config.model.polish == "yes":
+            tours = polished(batch, tours)
+        found = tours[:, 0].cpu().numpy()
+        lengths += [instance.length(tour) for instance, tour in zip(part, found, strict=True)]
     return float(np.mean(lengths))
 
 

@@ -1,0 +1,67 @@
+"""Learned tours after the polish: still right, never longer, nothing left to drop or uncross."""
+
+import numpy as np
+import pytest
+
+from covertour import Instance, random_instance
+from covertour.neural.polish import polish
+from covertour.neural.runtime import problem_of
+
+
+def polished(instance: Instance, tours: list[list[int]]) -> list[list[int]]:
+    """The tours of one instance, padded, polished, and without repeated stops again."""
+    longest = max(len(tour) for tour in tours)
+    rows = np.array([tour + tour[-1:] * (longest - len(tour)) for tour in tours])
+    problem = problem_of([instance])
+    everyone = np.arange(instance.n)
+    found = polish(
+        rows,
+        np.zeros(len(rows), dtype=np.int64),
+        instance.distances(everyone[:, None], everyone[None, :])[None],
+        problem.covers,
+        problem.required,
+    )
+    return [list(dict.fromkeys(row)) for row in found.tolist()]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_tours_stay_right_and_get_no_longer(seed: int) -> None:
+    instance = random_instance(40, nearest=4, seed=seed)
+    rng = np.random.default_rng(seed)
+    tours = [rng.permutation(40)[: rng.integers(30, 41)].tolist() for _ in range(20)]
+    tours = [tour for tour in tours if covers_all(instance, tour)]
+    for before, after in zip(tours, polished(instance, tours), strict=True):
+        assert set(after) <= set(before)
+        assert covers_all(instance, after)
+        assert instance.length(np.array(after)) <= instance.length(np.array(before)) + 1e-9
+        for stop in after:
+            assert not covers_all(instance, [other for other in after if other != stop])
+        for i in range(len(after)):
+            for j in range(i + 1, len(after)):
+                turned = after[:i] + after[i : j + 1][::-1] + after[j + 1 :]
+                assert instance.length(np.array(turned)) > instance.length(np.array(after)) - 1e-5
+
+
+def covers_all(instance: Instance, tour: list[int]) -> bool:
+    """Whether every place is a stop's or covered by one."""
+    covers = problem_of([instance]).covers[0]
+    return bool(covers[tour].any(axis=0).all()) if tour else False
+
+
+def test_a_crossing_is_undone() -> None:
+    square = Instance.from_coordinates([[0, 0], [1, 0], [1, 1], [0, 1]], radius=0.1)
+    (tour,) = polished(square, [[0, 2, 1, 3]])
+    assert square.length(np.array(tour)) == pytest.approx(4.0)
+
+
+def test_required_stops_and_the_depot_stay() -> None:
+    line = Instance.from_coordinates(
+        [[0, 0], [1, 0], [2, 0], [3, 0]], radius=5.0, depot=3, required=[1]
+    )
+    (tour,) = polished(line, [[3, 0, 1, 2]])
+    assert sorted(tour) == [1, 3]
+
+
+def test_of_many_stops_that_each_cover_all_one_remains() -> None:
+    together = Instance.from_coordinates([[0, 0], [1, 0], [0, 1]], radius=9.0)
+    assert [len(tour) for tour in polished(together, [[0, 1, 2], [1, 2], [2]])] == [1, 1, 1]

@@ -18,14 +18,10 @@ from covertour.neural.config import MODELS, ModelConfig
 from covertour.neural.decoding import greedy, sample
 from covertour.neural.export import export
 from covertour.neural.models import make_model
+from covertour.neural.network import Network, load_network
 from covertour.neural.places import unit_square
 from covertour.neural.problem import problem_of, turn
-from covertour.neural.runtime import (
-    Network,
-    best_tours,
-    load_network,
-    rollouts,
-)
+from covertour.neural.runtime import best_tours, rollouts
 
 SMALL = {"width": 16, "heads": 2, "layers": 2, "feed_forward": 32}
 
@@ -144,7 +140,8 @@ def test_the_runtime_needs_no_torch(tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['torch'] = None\n"
         "from covertour import random_instance\n"
-        "from covertour.neural.runtime import best_tours, load_network\n"
+        "from covertour.neural.network import load_network\n"
+        "from covertour.neural.runtime import best_tours\n"
         f"network = load_network({str(tmp_path)!r})\n"
         "print(len(best_tours(network, [random_instance(20, nearest=7)])))\n"
     )

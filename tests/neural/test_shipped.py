@@ -11,7 +11,10 @@ import pytest
 
 from covertour import InputError
 from covertour.neural import shipped
-from covertour.neural.runtime import load_network
+from covertour.neural.config import ModelConfig
+from covertour.neural.export import export
+from covertour.neural.models import make_model
+from covertour.neural.network import load_network
 from covertour.neural.shipped import network_for, weights_for
 
 
@@ -72,6 +75,14 @@ def test_weights_of_another_model_are_refused(three: Path) -> None:
 def test_a_directory_without_weights_is_refused(three: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no model.json here, so no exported weights"):
         network_for("am", 20, tmp_path)
+
+
+def test_graphs_of_models_of_different_sizes_are_refused(three: Path, tmp_path: Path) -> None:
+    config = ModelConfig("am", width=16, heads=4, layers=1, feed_forward=16)
+    export(make_model(config), config, tmp_path / "other")
+    shutil.copy(tmp_path / "other" / "next.onnx", three / "am-20" / "next.onnx")
+    with pytest.raises(InputError, match=r"am-20: the graphs do not fit together[^\n]*$"):
+        network_for("am", 20)
 
 
 def refused(directory: Path) -> str:

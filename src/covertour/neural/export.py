@@ -19,15 +19,13 @@ from covertour.errors import InputError
 from covertour.neural.batch import Batch
 from covertour.neural.config import ModelConfig
 from covertour.neural.environment import State
+from covertour.neural.network import STATE
 from covertour.neural.runs import FORMAT, write_json, write_whole
 from covertour.version import __version__
 
 OPSET = 17
 PLACES = 499
 """Places of the instances that graphs are traced on; a prime, which no size of a model is."""
-
-STATE = ("guidance", "uncovered", "gain", "visited", "first", "last", "done")
-"""What the decoder is told of the tours so far; a graph lists those that its model looks at."""
 
 
 class EncoderGraph(nn.Module):

@@ -7,7 +7,9 @@ from functools import cache
 from pathlib import Path
 
 from covertour.errors import InputError
-from covertour.neural.runtime import Network, load_network
+from covertour.instance import Instance
+from covertour.neural.network import Network, load_network
+from covertour.neural.runtime import best_tours
 
 WEIGHTS = Path(__file__).parent / "weights"
 """A directory for each, named after the model and, where it was trained on one, the size."""
@@ -61,5 +63,11 @@ def network_for(model: str, n: int, wanted: str | Path | None = None) -> Network
 
 @cache
 def _loaded(path: Path, written: int) -> Network:
-    """The network in a directory, anew if ``written`` again since."""
-    return load_network(path)
+    """The network in a directory, anew if ``written`` again since; tried on three places."""
+    network = load_network(path)
+    try:
+        best_tours(network, [Instance.from_coordinates([[0, 0], [0, 1], [1, 1]], nearest=0)])
+    except Exception as error:  # onnxruntime has its own exceptions, without a common base
+        why = " ".join(str(error).split())
+        raise InputError(f"{path}: the graphs do not fit together ({why})") from None
+    return network

@@ -25,8 +25,9 @@ def polish(
 ) -> IntArray:
     """The tours, int64[k, t], with no stop to spare and no better pair of legs.
 
-    ``instance``: int64[k], whose tour each is. ``distances``: float[b, n, n], symmetric;
-    ``covers``: bool[b, n, n], row i covers column j; ``needed``: bool[b, n], stops that must stay.
+    ``instance``: int64[k], whose tour each is. ``distances``: float[b, n, n]; where they differ one
+    way and the other, legs stay as they are. ``covers``: bool[b, n, n], row i covers column j;
+    ``needed``: bool[b, n], stops that must stay.
     """
     return uncrossed(
         without_spare_stops(tours, instance, distances, covers, needed), instance, distances
@@ -47,12 +48,15 @@ def without_spare_stops(
     new[:, 0] = True
     stops = new.sum(axis=1)  # each tour's own come first, then its last repeated
     count = (covers[instance[:, None], tours] & new[:, :, None]).sum(axis=1)
+    slack = SLACK * distances.max(initial=0.0)
     rows = np.arange(len(tours))
     while len(rows):
         part, one, last = tours[rows], instance[rows], stops[rows] - 1
         alone = covers[one[:, None], part] & (count[rows] == 1)[:, None]
         spare = ~alone.any(axis=2) & ~needed[one[:, None], part] & (position <= last[:, None])
-        saved = np.where(spare, _saved(part, one, last, distances), -np.inf)
+        saved = _saved(part, one, last, distances)
+        spare &= saved >= -slack  # with rounded distances the direct way can be longer
+        saved[~spare] = -np.inf
         where = saved.argmax(axis=1)
         some = spare.any(axis=1)
         rows, one, where, last = rows[some], one[some], where[some], last[some]
@@ -80,8 +84,9 @@ def _saved(
 def uncrossed(tours: IntArray, instance: IntArray, distances: FloatArray) -> IntArray:
     """2-opt: turn round the part between two legs, the pair that saves most, while any saves."""
     tours = tours.copy()
-    k, t = tours.shape
-    rows = np.arange(k)
+    t = tours.shape[1]
+    symmetric = (distances == distances.transpose(0, 2, 1)).all(axis=(1, 2))
+    rows = np.flatnonzero(symmetric[instance])
     position = np.arange(t)
     slack = SLACK * distances.max(initial=0.0)
     while len(rows):
@@ -89,6 +94,8 @@ def uncrossed(tours: IntArray, instance: IntArray, distances: FloatArray) -> Int
         apart = distances[one[:, None, None], part[:, :, None], part[:, None, :]]
         leg = apart[:, position, (position + 1) % t]
         change = apart + np.roll(apart, (-1, -1), axis=(1, 2)) - leg[:, :, None] - leg[:, None, :]
+        between = part == np.roll(part, -1, axis=1)  # legs from a repeated stop to itself
+        change[between[:, :, None] | between[:, None, :]] = 0.0
         change[:, position, position] = 0.0
         change = change.reshape(len(rows), -1)
         best = change.argmin(axis=1)

@@ -16,6 +16,7 @@ import numpy as np
 from covertour.instance import Instance
 from covertour.metric import FloatArray, IntArray
 from covertour.neural.network import Graph, Network
+from covertour.neural.polish import polish
 from covertour.neural.problem import BoolArray, Float32Array, Problem, problem_of, turn
 
 INSTANCES_AT_ONCE = 64
@@ -286,7 +287,8 @@ def best_tours(
             problem = problem_of(same, network.guided)
             ways = range(8 if symmetries else 1)
             tours = turned(lambda way: _decoded(network, problem, way, samples, seed), ways)
-            return shortest(same, problem, [tour for found in tours for tour in found])
+            together = [tour for found in tours for tour in found]
+            return shortest(same, problem, together, polished=network.config.polish == "yes")
 
         for index, tours in zip(batches, each(solve, batches), strict=True):
             best.update(zip(index, tours, strict=True))
@@ -324,17 +326,25 @@ def _decoded(
 
 
 def shortest(
-    instances: Sequence[Instance], problem: Problem, tours: Sequence[IntArray]
+    instances: Sequence[Instance], problem: Problem, tours: Sequence[IntArray], *, polished: bool
 ) -> list[IntArray]:
     """The shortest tour of each of b instances, int64[m], of those found, int64[b, ., .] each.
 
     Every tour that was decoded passes through here. Tours may repeat a stop, one after the other.
+    ``polished``: they are first rid of spare stops and crossings.
     """
     longest = max(found.shape[2] for found in tours)
     ends = ((0, 0), (0, 0))
     whole = np.concatenate(
         [np.pad(found, (*ends, (0, longest - found.shape[2])), "edge") for found in tours], axis=1
     )
+    if polished:
+        everyone = np.arange(problem.places.shape[1])
+        far = np.stack([one.distances(everyone[:, None], everyone[None, :]) for one in instances])
+        b, r, t = whole.shape
+        owner = np.repeat(np.arange(b), r)
+        rows = polish(whole.reshape(b * r, t), owner, far, problem.covers, problem.required)
+        whole = rows.reshape(b, r, t)
     best = []
     for instance, found in zip(instances, whole, strict=True):
         which = 0

@@ -24,6 +24,9 @@ NUMBERS_AT_ONCE = 1_000_000
 """How much is decoded at once: instances, and pairs of places or of rollouts and places, of which
 every head of a model keeps a few numbers. Bounds the memory."""
 
+POLISHED_AT_ONCE = 10_000_000
+"""Numbers, one for each stop and place, with which tours are polished at once."""
+
 SHRINK = 0.75
 """Finished tours are put aside when no more than this share of a batch is left."""
 
@@ -334,17 +337,13 @@ def shortest(
     ``polished``: they are first rid of spare stops and crossings.
     """
     longest = max(found.shape[2] for found in tours)
-    ends = ((0, 0), (0, 0))
-    whole = np.concatenate(
-        [np.pad(found, (*ends, (0, longest - found.shape[2])), "edge") for found in tours], axis=1
-    )
+    filled = [
+        np.concatenate([found, found[:, :, -1:].repeat(longest - found.shape[2], axis=2)], axis=2)
+        for found in tours
+    ]
+    whole = np.concatenate(filled, axis=1)
     if polished:
-        everyone = np.arange(problem.places.shape[1])
-        far = np.stack([one.distances(everyone[:, None], everyone[None, :]) for one in instances])
-        b, r, t = whole.shape
-        owner = np.repeat(np.arange(b), r)
-        rows = polish(whole.reshape(b * r, t), owner, far, problem.covers, problem.required)
-        whole = rows.reshape(b, r, t)
+        whole = _polished(instances, problem, whole)
     best = []
     for instance, found in zip(instances, whole, strict=True):
         which = 0
@@ -354,3 +353,22 @@ def shortest(
         repeated = np.append(False, stops[1:] == stops[:-1])
         best.append(stops[~repeated])
     return best
+
+
+def _polished(instances: Sequence[Instance], problem: Problem, tours: IntArray) -> IntArray:
+    """Tours, int64[b, k, t], without spare stops and crossings, by the instances' own distances."""
+    b, k, t = tours.shape
+    if all(instance.metric == "euclidean" for instance in instances):
+        distances = problem.distances.astype(np.float64)
+    else:
+        place = np.arange(instances[0].n)
+        pairs = place[:, None], place[None, :]
+        distances = np.stack([instance.distances(*pairs) for instance in instances])
+    flat, whose = tours.reshape(b * k, t), np.repeat(np.arange(b), k)
+    most = max(1, POLISHED_AT_ONCE // (t * instances[0].n))
+    pieces = [slice(first, first + most) for first in range(0, b * k, most)]
+    better = [
+        polish(flat[piece], whose[piece], distances, problem.covers, problem.required)
+        for piece in pieces
+    ]
+    return np.concatenate(better).reshape(b, k, t)

@@ -6,6 +6,16 @@ tour).figure.savefig("tour.png")``.
 
 from covertour.plot.gap import plot_gap_against_time
 from covertour.plot.places import plot_instance, plot_tour
+from covertour.plot.solutions import plot_solutions
 from covertour.plot.trace import plot_trace
+from covertour.plot.training import TrainingCurve, plot_training
 
-__all__ = ["plot_gap_against_time", "plot_instance", "plot_tour", "plot_trace"]
+__all__ = [
+    "TrainingCurve",
+    "plot_gap_against_time",
+    "plot_instance",
+    "plot_solutions",
+    "plot_tour",
+    "plot_trace",
+    "plot_training",
+]

@@ -1,0 +1,144 @@
+"""The claims of the paper, held against what was measured here, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from covertour.bench.tables import Document
+
+if TYPE_CHECKING:
+    from covertour.bench.reproduce.comparison import MethodInCell
+
+LEARNED_ALONE = ("pn", "pn-dynamic", "am")
+HEURISTICS = ("ls1-paper", "ls2-paper")
+HYBRID = "am-dynamic+ls"
+POLICY = "am-dynamic"
+
+
+def headlines(document: Document) -> list[str]:
+    """The sentences of a document that tell what came out, and what was left out."""
+    return [
+        sentence
+        for sentence in document.sentences
+        if sentence.startswith(("Claim:", "Ours:")) or "left out" in sentence
+    ]
+
+
+def comparison_claims(figures: Sequence[MethodInCell]) -> list[str]:
+    """Verdicts on the paper's claims about quality and speed, cell by cell in the counts."""
+    cells: dict[tuple[str, int], dict[str, MethodInCell]] = {}
+    for row in figures:
+        cells.setdefault((row.rule, row.n), {})[row.method] = row
+    said = [
+        _beats_the_other_learned(cells),
+        _near_the_heuristics(cells),
+        *_faster_than_the_heuristics(cells),
+        _ours(cells),
+    ]
+    return [sentence for sentence in said if sentence]
+
+
+Cells = dict[tuple[str, int], dict[str, "MethodInCell"]]
+
+
+def _beats_the_other_learned(cells: Cells) -> str:
+    won = lost = 0
+    for cell in cells.values():
+        others = [cell[method].length for method in LEARNED_ALONE if method in cell]
+        if POLICY in cell and others:
+            better = cell[POLICY].length < min(others)
+            won, lost = won + better, lost + (not better)
+    if won + lost == 0:
+        return ""
+    return (
+        "Claim: AM-dynamic outperforms PN, PN-dynamic and AM on all tasks. "
+        f"Here its mean is the shortest in {won} of {won + lost} cells: {_verdict(lost == 0)}"
+    )
+
+
+def _near_the_heuristics(cells: Cells) -> str:
+    gaps = {
+        key: cell[HYBRID].paper_style_gap_percent
+        for key, cell in cells.items()
+        if HYBRID in cell and cell[HYBRID].paper_style_gap_percent is not None and key[1] > 20
+    }
+    known = [gap for gap in gaps.values() if gap is not None]
+    if not known:
+        return ""
+    return (
+        "Claim: AM-dynamic (LS) is within 2 % of the better of LS1 and LS2 above n = 20. Here, "
+        f"with its tours improved by our search, {min(known):+.2f} % to {max(known):+.2f} % of "
+        f"ls1-paper and ls2-paper: {_verdict(max(known) <= 2.0)}"
+    )
+
+
+def _faster_than_the_heuristics(cells: Cells) -> list[str]:
+    """The times of LS1 and LS2 as multiples of those of the learned methods."""
+    sentences = []
+    for method, claim, least in (
+        (HYBRID, "AM-dynamic (LS) is about 20 to 40 times faster than LS1 and LS2", 20.0),
+        (POLICY, "AM-dynamic alone is thousands of times faster than LS1 and LS2", 1000.0),
+    ):
+        ratios = {
+            heuristic: [
+                cell[heuristic].seconds / cell[method].seconds
+                for cell in cells.values()
+                if method in cell and heuristic in cell and cell[method].seconds > 0
+            ]
+            for heuristic in HEURISTICS
+        }
+        known = {name: values for name, values in ratios.items() if values}
+        if not known:
+            continue
+        words = " and ".join(
+            f"{_ratios(values)} of {method}'s ({name})" for name, values in known.items()
+        )
+        holds = min(min(values) for values in known.values()) >= least
+        sentences.append(
+            f"Claim: {claim}. Here, all compiled, their time is {words}: {_verdict(holds)}"
+        )
+    return sentences
+
+
+def _ours(cells: Cells) -> str:
+    """How far lns goes beyond the best heuristic of the paper, and in which time."""
+    pairs = [
+        (cell["lns"], min((cell[name] for name in HEURISTICS if name in cell), key=_length))
+        for cell in cells.values()
+        if "lns" in cell and any(name in cell for name in HEURISTICS)
+    ]
+    if not pairs:
+        return ""
+    shorter = [100.0 * (1.0 - ours.length / theirs.length) for ours, theirs in pairs]
+    gaps = [ours.gap_percent for ours, _ in pairs]
+    return (
+        f"Ours: the mean of lns is {min(shorter):.2f} % to {max(shorter):.2f} % shorter than the "
+        f"better of ls1-paper and ls2-paper, and {min(gaps):.3f} % to {max(gaps):.3f} % above the "
+        "references."
+    )
+
+
+def _length(row: MethodInCell) -> float:
+    return row.length
+
+
+def _ratios(values: Sequence[float]) -> str:
+    low, high = ratio_text(min(values)), ratio_text(max(values))
+    return f"{low} times" if low == high else f"{low} to {high} times"
+
+
+def ratio_text(ratio: float) -> str:
+    """A ratio with two digits that count.
+
+    >>> ratio_text(0.0312), ratio_text(3.14159), ratio_text(1234.0)
+    ('0.031', '3.1', '1,200')
+    """
+    if ratio >= 100:
+        digits = 10 ** (len(str(int(ratio))) - 2)
+        return f"{round(ratio / digits) * digits:,}"
+    return f"{ratio:.2g}"
+
+
+def _verdict(holds: bool) -> str:
+    return "the claim holds." if holds else "the claim does not hold."

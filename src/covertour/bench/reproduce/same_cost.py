@@ -1,0 +1,231 @@
+"""The table same-cost: how soon each heuristic is as good as the learned tour after its search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+
+from covertour.bench.reproduce.claims import ratio_text
+from covertour.bench.reproduce.comparison import seeds_text
+from covertour.bench.reproduce.measure import Job, jobs_of, measure
+from covertour.bench.reproduce.paper import SAME_COST as PAPER_TABLE
+from covertour.bench.reproduce.paper import paper_figure
+from covertour.bench.reproduce.protocol import (
+    CHASERS,
+    LEADERS,
+    SAME_COST,
+    SAME_COST_QUICK,
+    Cell,
+    Settings,
+    planned_seconds,
+    stop_of,
+)
+from covertour.bench.reproduce.rows import Row, Run
+from covertour.bench.reproduce.study import Plan, Study
+from covertour.bench.runs import at_most
+from covertour.bench.tables import Column, Document, Table, time_text
+from covertour.stop import MaxSeconds, Stop, TargetLength
+
+
+@dataclass(frozen=True)
+class ToTheSameLength:
+    """A method on its way to the lengths of the leader, over the instances of a cell.
+
+    ``seconds``: mean, with the whole time of the runs that never got there; ``reached``: how many
+    did. ``ratio``: to the mean of the leader.
+    """
+
+    rule: str
+    n: int
+    method: str
+    length: float
+    reached: int
+    instances: int
+    seconds: float
+    median_seconds: float
+    ratio: float
+    paper_length: float | None
+    paper_seconds: float | None
+    paper_ratio: float | None
+
+
+def cells_of(settings: Settings) -> tuple[Cell, ...]:
+    """The cells of the table, fewer in a quick run."""
+    return SAME_COST_QUICK if settings.quick else SAME_COST
+
+
+def leader_of(study: Study) -> str | None:
+    """The method whose lengths are to be reached; None where none has weights."""
+    for method in LEADERS:
+        if all(study.weights(method, cell.n) is not None for cell in cells_of(study.settings)):
+            return method
+    return None
+
+
+def planned_same_cost(study: Study) -> Plan:
+    """The runs, whether made or not: which they are is known when the leader has run."""
+    leader = leader_of(study)
+    if leader is None:
+        return {}
+    return {
+        ("same-cost", cell, method): planned_seconds(method, cell.n, study.settings)
+        * study.settings.count
+        for cell in cells_of(study.settings)
+        for method in (leader, *_chasers(study))
+    }
+
+
+def _chasers(study: Study) -> list[str]:
+    return [method for method in CHASERS if study.settings.wants(method)]
+
+
+def run_same_cost(study: Study) -> Document | str:
+    """Make the runs that are missing, and the table; a sentence where nobody sets the length."""
+    leader = leader_of(study)
+    if leader is None:
+        return (
+            f"same-cost is left out: it needs weights of one of {', '.join(LEADERS)}, and this "
+            "covertour ships none."
+        )
+    cells = cells_of(study.settings)
+    measure(study, jobs_of(study, cells, [leader]))
+    measure(study, [job for cell in cells for job in _chases(study, cell, leader)])
+    return same_cost_document(study, leader)
+
+
+def _target(study: Study, cell: Cell, seed: int, leader: str) -> float | None:
+    """The length that the leader's own run ended with; None where it was not made."""
+    run = study.run(cell, seed, leader)
+    return study.rows[run].length if run in study.rows else None
+
+
+def _chase(study: Study, cell: Cell, seed: int, method: str, leader: str) -> tuple[Run, Stop]:
+    """The run of a method until it has a tour as short as the leader's.
+
+    The leader itself makes its own run again and stops where it had that tour; the others search
+    on beyond their usual numbers of iterations.
+    """
+    target = _target(study, cell, seed, leader)
+    assert target is not None
+    own = stop_of(method, cell.instance(seed), study.settings)
+    limit = own if method == leader else MaxSeconds(study.settings.patience)
+    stop = limit | TargetLength(target * (1.0 + 1e-9))
+    return study.run(cell, seed, method, stop), stop
+
+
+def _chases(study: Study, cell: Cell, leader: str) -> list[Job]:
+    jobs = []
+    for method in (leader, *_chasers(study)):
+        planned = planned_seconds(method, cell.n, study.settings)
+        for seed in study.settings.seeds:
+            run, stop = _chase(study, cell, seed, method, leader)
+            if run not in study.rows:
+                jobs.append(Job(cell, run, stop, planned))
+    return jobs
+
+
+def figures_of(study: Study, cell: Cell, leader: str) -> list[ToTheSameLength]:
+    """The figures of a cell, from the rows."""
+    seeds = [
+        seed for seed in study.settings.seeds if _target(study, cell, seed, leader) is not None
+    ]
+    if not seeds:
+        return []
+    made: dict[str, list[Row]] = {}
+    for method in (leader, *_chasers(study)):
+        runs = [_chase(study, cell, seed, method, leader)[0] for seed in seeds]
+        made[method] = study.found(runs)
+    base = fmean(row.seconds for row in made[leader])
+    paper_base = paper_figure(cell.rule, cell.n, "am-dynamic+ls", PAPER_TABLE)
+    figures = []
+    for method, rows in made.items():
+        targets = [_target(study, cell, row.run.seed, leader) or 0.0 for row in rows]
+        paper = paper_figure(cell.rule, cell.n, method, PAPER_TABLE)
+        seconds = [row.seconds for row in rows]
+        figures.append(
+            ToTheSameLength(
+                rule=cell.rule,
+                n=cell.n,
+                method=method,
+                length=fmean(row.length for row in rows),
+                reached=sum(
+                    at_most(row.length, target * (1.0 + 1e-9))
+                    for row, target in zip(rows, targets, strict=True)
+                ),
+                instances=len(rows),
+                seconds=fmean(seconds),
+                median_seconds=median(seconds),
+                ratio=fmean(seconds) / base if base > 0 else float("inf"),
+                paper_length=None if paper is None else paper.cost,
+                paper_seconds=None if paper is None else paper.seconds,
+                paper_ratio=_ratio(paper, paper_base),
+            )
+        )
+    return figures
+
+
+def _ratio(paper: object, base: object) -> float | None:
+    seconds, whole = getattr(paper, "seconds", None), getattr(base, "seconds", None)
+    return seconds / whole if seconds and whole else None
+
+
+COLUMNS = (
+    Column("rule", "rule", "s"),
+    Column("n", "n", "d"),
+    Column("method", "method", "s"),
+    Column("length", "mean length", ".4f"),
+    Column("reached", "reached", "d"),
+    Column("instances", "instances", "d", detail=True),
+    Column("seconds", "mean time", time_text),
+    Column("median_seconds", "median time", time_text, detail=True),
+    Column("ratio", "time / leader's", ratio_text),
+    Column("paper_length", "paper: length", ".3f"),
+    Column("paper_seconds", "paper: time", time_text),
+    Column("paper_ratio", "paper: time / AM-dynamic (LS)'s", ratio_text),
+)
+
+
+def same_cost_document(study: Study, leader: str) -> Document:
+    """The table and sentences, from the rows there are."""
+    settings = study.settings
+    cells = cells_of(settings)
+    figures = [row for cell in cells for row in figures_of(study, cell, leader)]
+    rows = tuple(tuple(getattr(row, column.name) for column in COLUMNS) for row in figures)
+    return Document(
+        f"Time to the same length ({seeds_text(settings)})",
+        (Table("Methods", COLUMNS, rows),),
+        (
+            *_verdicts(figures, leader),
+            f"The leader is {leader}: each method stops once its tour of an instance is no longer "
+            "than the leader's of the same instance. The leader's own time is to the moment when "
+            "it had that tour.",
+            "The heuristics search on beyond their usual numbers of iterations, for at most "
+            f"{time_text(settings.patience)} an instance; a run that did not get there counts with "
+            "its whole time.",
+            "All are compiled by the same compiler and were run in the same way, one instance at a "
+            "time on one core; time counts from the call of solve with coverage built and the "
+            "method loaded.",
+            *study.left_out([leader], cells),
+        ),
+    )
+
+
+def _verdicts(figures: Sequence[ToTheSameLength], leader: str) -> list[str]:
+    """The paper's claim, and how the default search compares."""
+    paper = [row.ratio for row in figures if row.method in ("ls1-paper", "ls2-paper")]
+    ours = [row.ratio for row in figures if row.method == "lns"]
+    said = []
+    if paper:
+        holds = "holds" if min(paper) > 10 else "does not hold"
+        said.append(
+            "Claim: AM-dynamic (LS) is more than 10 times faster than LS1 and LS2 to the same "
+            f"cost. Here ls1-paper and ls2-paper take {ratio_text(min(paper))} to "
+            f"{ratio_text(max(paper))} times the time of {leader}: the claim {holds}."
+        )
+    if ours:
+        said.append(
+            f"Ours: lns, which learns nothing, takes {ratio_text(min(ours))} to "
+            f"{ratio_text(max(ours))} times the time of {leader} to the same lengths."
+        )
+    return said

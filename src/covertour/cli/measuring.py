@@ -1,0 +1,190 @@
+"""What the verbs that measure share: progress on the terminal, and where their tables go."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from covertour.cli import show
+from covertour.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from covertour.bench import Document, Table
+    from covertour.bench.runs import OnStep
+
+
+def several(option: str, text: str, kind: Callable[[str], Any]) -> list[Any]:
+    """The values of a list separated by commas."""
+    values = []
+    for part in (part.strip() for part in text.split(",")):
+        try:
+            if not part:
+                raise ValueError
+            values.append(kind(part.replace("_", "")) if kind is not str else part)
+        except ValueError:
+            noun = {int: "whole numbers", float: "numbers"}.get(kind, "names")  # type: ignore[call-overload]
+            raise InputError(f"{option}: expected {noun} like a,b,c, got {text!r}") from None
+    return values
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where the results go: a directory or None, and the name of the files."""
+
+    directory: Path | None
+    name: str
+
+
+def target_of(directory: str | None, name: str) -> Target:
+    """The target, refused before the work begins where nothing could be written to it."""
+    from covertour.bench.tables import output_directory
+
+    if not name or any(letter in name for letter in "/\\\0"):
+        raise InputError(f"--name: expected a file name without directory, got {name!r}")
+    return Target(None if directory is None else output_directory(directory), name)
+
+
+def publish(target: Target, document: Document, draw: Callable[[], Axes] | None = None) -> None:
+    """Show a document and, where asked for, write it with its picture."""
+    show_document(document)
+    if target.directory is not None:
+        show.say("")
+        for path in write(target.directory, target.name, document, draw):
+            show.say(f"wrote {path}")
+
+
+def show_document(document: Document) -> None:
+    """Print the tables and sentences."""
+    show.say(document.title)
+    show.say("")
+    for table in document.tables:
+        show.show(_fitting_table(table))
+        show.say("")
+    for sentence in document.sentences:
+        show.say(sentence)
+    for sentence in document.loud:
+        show.show(_loud(sentence))
+
+
+def write(
+    directory: Path, name: str, document: Document, draw: Callable[[], Axes] | None = None
+) -> list[Path]:
+    """Write a document, the command that made it, and its picture; the paths."""
+    from covertour.bench import write_document
+
+    command = shlex.join(["covertour", *sys.argv[1:]])
+    return write_document(directory, name, document, command, None if draw is None else draw())
+
+
+def _fitting_table(table: Table) -> Any:
+    """The table for the terminal: where there is little room, headings are broken into words, and
+    details are left to the files.
+    """
+    from rich.console import Console
+
+    console = Console()
+    if not console.is_terminal or sum(_widths(table, broken=False)) <= console.width:
+        return _rich_table(table, broken=False)
+    for column in reversed(table.columns):
+        if sum(_widths(table, broken=True)) <= console.width:
+            break
+        if column.detail:
+            table = table.without(column)
+    return _rich_table(table, broken=True)
+
+
+def _widths(table: Table, broken: bool) -> list[int]:
+    """How wide each column is, with the space after it; headings are broken into words or not."""
+    widths = []
+    for column, *cells in zip(table.columns, *table.shown(), strict=True):
+        heading = column.heading.split() if broken else [column.heading]
+        widths.append(2 + max(map(len, [*cells, *heading])))
+    return widths
+
+
+def _rich_table(table: Table, broken: bool) -> Any:
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    shown = RichTable.grid(padding=(0, 2, 0, 0))
+    shown.show_header = True
+    shown.header_style = "bold"
+    for column, width in zip(table.columns, _widths(table, broken), strict=True):
+        justify: Any = "left" if column.is_text else "right"
+        shown.add_column(column.heading, justify=justify, width=width - 2)
+    for row in table.shown():
+        shown.add_row(*(Text(show.printable(cell), no_wrap=True) for cell in row))
+    return shown
+
+
+def _loud(sentence: str) -> Any:
+    from rich.text import Text
+
+    return Text(f"*** {show.printable(sentence)} ***", style="bold reverse")
+
+
+@contextmanager
+def progress(in_seconds: bool = False) -> Iterator[OnStep | None]:
+    """A function that shows on the terminal what is run and when it will be over; None in a pipe.
+
+    Drawn between the runs only, never by a thread beside them, which would disturb what is timed;
+    hence the time of day at which it ends, which stays true during a long run. ``in_seconds``:
+    whether the steps are told in seconds, as planned.
+    """
+    if not show.on_terminal():
+        yield None
+        return
+    from rich.console import Console
+    from rich.live import Live
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table as RichTable
+
+    began = first = drawn = perf_counter()
+    with Live(console=Console(stderr=True), transient=True, auto_refresh=False) as live:
+
+        def step(done: float, whole: float, what: str) -> None:
+            nonlocal first, drawn
+            now = perf_counter()
+            if done == 0:
+                first = now  # the last call with nothing done comes after the warm-up
+            elif now - drawn < 0.1 and done < whole:
+                return
+            drawn = now
+            grid = RichTable.grid(padding=(0, 2, 0, 0))
+            for _ in range(3):
+                grid.add_column(no_wrap=True)
+            bar = ProgressBar(total=max(whole, 1e-9), completed=done, width=20)
+            left = whole if in_seconds else None
+            if done > 0:
+                left = (now - first) * (whole - done) / done
+            grid.add_row(bar, _time_left(left), show.printable(what))
+            live.update(grid, refresh=True)
+
+        yield step
+    show.note(f"measured for {_duration(perf_counter() - began)}")
+
+
+def _time_left(left: float | None) -> str:
+    """How long it will go on, and until when."""
+    if left is None:
+        return "time left not known yet"
+    until = datetime.now() + timedelta(seconds=left)
+    day = "" if left < 43200 else "%a "
+    return f"about {_duration(left)} left, until {until:{day}%H:%M:%S}"
+
+
+def _duration(seconds: float) -> str:
+    hours, rest = divmod(round(seconds), 3600)
+    minutes, rest = divmod(rest, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -1,0 +1,163 @@
+"""The verb reproduce: the tables and figures of the Attention-dynamic paper, measured here."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from covertour.cli import show
+from covertour.cli.measuring import progress, several, show_document, write
+from covertour.cli.options import SeedOption, at_least, whole
+
+if TYPE_CHECKING:
+    from covertour.bench.reproduce import Report, Settings, Study
+
+ROWS = "rows.csv"
+
+
+def reproduce(
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NAME...",
+            help="small, large, same-cost, nc, coverage, training-time, training-curves, "
+            "solutions, gap-time, or all.",
+            show_default=False,
+        ),
+    ],
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="Few instances and short limits: minutes for everything."),
+    ] = False,
+    output: Annotated[
+        str,
+        typer.Option("--output", "-o", metavar="DIR", help="Where rows, tables and pictures go."),
+    ] = "reproduce",
+    count: Annotated[
+        int | None,
+        typer.Option(
+            parser=whole(1),
+            metavar="C",
+            help="Instances a cell.",
+            show_default="100, or 3 with --quick",
+        ),
+    ] = None,
+    seed: SeedOption = 0,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            "--methods", "-m", metavar="M,...", help="Only these methods.", show_default=False
+        ),
+    ] = None,
+    exact_seconds: Annotated[
+        float | None,
+        typer.Option(
+            parser=at_least(0.001),
+            metavar="S",
+            help="The limit of exact an instance.",
+            show_default="60 up to 200 places, 120 above; 5 with --quick",
+        ),
+    ] = None,
+    cores: Annotated[
+        int | None,
+        typer.Option(
+            parser=whole(1),
+            metavar="N",
+            help="Prove on so many cores at once; everything else is timed alone.",
+            show_default="all",
+        ),
+    ] = None,
+) -> None:
+    """Measure the tables and figures of the Attention-dynamic paper, with true gaps.
+
+    covertour reproduce all --quick
+
+    Every solved instance is a row of DIR/rows.csv; the same command goes on where it was stopped.
+    """
+    from covertour.bench.reproduce import EXPERIMENTS, chosen, plan
+    from covertour.bench.tables import output_directory
+
+    wanted = chosen(names)
+    settings = _settings(quick, count, seed, methods, exact_seconds, cores)
+    directory = output_directory(output)
+    study = _study(settings, directory)
+    reports: dict[str, Report] = {}
+    paths: list[Path] = []
+    try:
+        with progress() as on_step:
+            study.meter.on_step = on_step
+            study.meter.whole = plan(study, wanted)
+            study.meter.next("starting")
+            for name in wanted:
+                report = reports[name] = EXPERIMENTS[name].run(study)
+                if report.document is not None:
+                    paths += write(directory, name, report.document, report.draw)
+            study.meter.done = study.meter.whole
+            study.meter.next("")
+    except KeyboardInterrupt:
+        kept = f"{len(study.rows):,} rows are in {study.rows.path}"
+        show.note(f"stopped; {kept}, and the same command goes on from there")
+        raise
+    _show(reports)
+    show.say("")
+    for path in paths:
+        show.say(f"wrote {path}")
+
+
+def _settings(
+    quick: bool,
+    count: int | None,
+    seed: int,
+    methods: str | None,
+    exact_seconds: float | None,
+    cores: int | None,
+) -> Settings:
+    from covertour.bench.reproduce import Settings, quickened
+
+    settings = Settings(
+        count=count or (3 if quick else 100),
+        seed=seed,
+        methods=() if methods is None else tuple(several("--methods", methods, str)),
+        exact_seconds=exact_seconds,
+        cores=cores or _cores(),
+    )
+    return quickened(settings) if quick else settings
+
+
+def _cores() -> int:
+    """The cores that this process may use."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _study(settings: Settings, directory: Path) -> Study:
+    """The study, with the weights that ship."""
+    from covertour.bench.reproduce import RowFile, Study
+    from covertour.neural import shipped
+
+    return Study(
+        settings,
+        RowFile(directory / ROWS),
+        shipped.weights_for,
+        tuple(shipped.WEIGHTS / name for name in shipped.shipped()),
+    )
+
+
+def _show(reports: dict[str, Report]) -> None:
+    """Print the tables of one experiment, or the verdicts of several."""
+    from covertour.bench.reproduce.claims import headlines
+
+    for report in reports.values():
+        if report.document is None:
+            show.say(report.left_out)
+        elif len(reports) == 1:
+            show_document(report.document)
+        else:
+            show.say(report.document.title)
+            for sentence in headlines(report.document):
+                show.say(f"  {sentence}")

@@ -1,0 +1,87 @@
+"""How models learned: the cost of the validation set against the batches of the training."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from covertour.errors import InputError
+from covertour.plot import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class TrainingCurve:
+    """A training: the mean length of the greedy tours after so many batches.
+
+    ``reference``: the mean length of the search's tours of the same instances, where known.
+    """
+
+    name: str
+    batches: tuple[int, ...]
+    costs: tuple[float, ...]
+    reference: float | None = None
+
+
+def plot_training(curves: Sequence[TrainingCurve], ax: Axes | None = None) -> Axes:
+    """Draw the costs against the batches, a line for each training; its end is in the legend.
+
+    The costs are drawn on a logarithmic axis, as models that learn little lie far from the others.
+    A dashed line is the search's mean, where all trainings have the same.
+    """
+    if not curves or not all(curve.batches for curve in curves):
+        raise InputError("training: expected at least one curve, each with a point")
+    if ax is None:
+        ax = style.new_axes(8.0, 5.0)
+    for index, curve in enumerate(curves):
+        ax.plot(
+            curve.batches,
+            curve.costs,
+            color=style.SERIES[index % len(style.SERIES)],
+            linestyle=style.DASHES[index // len(style.SERIES) % len(style.DASHES)],
+            linewidth=1.8,
+            marker="o",
+            markersize=3 if len(curve.batches) <= 60 else 0,
+            label=style.printable(f"{curve.name}: {curve.costs[-1]:.3f} at the end"),
+        )
+    references = {curve.reference for curve in curves}
+    (reference,) = references if len(references) == 1 else (None,)
+    if reference is not None:
+        ax.axhline(
+            reference,
+            color=style.SERVICE,
+            linewidth=1.2,
+            linestyle=(0, (4, 3)),
+            label=f"the search: {reference:.3f}",
+        )
+    ax.set_yscale("log")
+    ax.set_xlabel("batches")
+    ax.set_ylabel("mean length of the validation tours")
+    _plain_ticks(ax)
+    ax.grid(color="#dddddd", linewidth=0.6, which="both")
+    ax.set_axisbelow(True)
+    legend = ax.legend(frameon=False, fontsize=9, loc="upper right")
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+    return ax
+
+
+def _plain_ticks(ax: Axes) -> None:
+    """Numbers like 1.8, 2 and 5 on the cost axis, as many as there is room for."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
+
+    low, high = ax.get_ylim()
+    plain = FuncFormatter(lambda value, _: f"{value:g}")
+    if high / low < 4:
+        ax.yaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 2.5, 5, 10]))
+        ax.yaxis.set_minor_locator(NullLocator())
+    else:
+        from matplotlib.ticker import LogLocator
+
+        ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 1.5, 2.0, 3.0, 5.0, 7.0)))
+        ax.yaxis.set_minor_locator(NullLocator())
+    ax.yaxis.set_major_formatter(plain)
+    ax.yaxis.set_minor_formatter(NullFormatter())

@@ -2,7 +2,8 @@
 
 All flows of a round share one graph: a group of places is a source (or sink) by way of one arc from
 the source to each member (from each member to the sink), which is never built but kept as a
-capacity per place. Flows are small, about 2, so shortest augmenting paths are few and fast.
+capacity per place. A fractional solution has thin ways of many different lengths beside a few broad
+ones, so broad ways are looked for first (capacity scaling).
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from numba import njit
 from covertour.metric import FloatArray, IntArray
 
 TINY = 1e-9
+
+WIDTHS = np.array([0.5, 0.2, 0.08, 0.03, 0.01, TINY])
+"""Flow is first sent along ways that are broader than the first of these, then the next."""
 
 Arcs = tuple[IntArray, IntArray, IntArray, FloatArray]
 
@@ -64,11 +68,13 @@ def max_flow(
             out_of_source[i] -= direct
             into_sink[i] -= direct
             flow += direct
+    stage = 0
     while flow < limit:
+        width = WIDTHS[stage]
         reached[:] = 0
         end = 0
         for i in range(nodes):
-            if out_of_source[i] > TINY:
+            if out_of_source[i] > width:
                 reached[i] = 1
                 via[i] = -1
                 queue[end] = i
@@ -80,16 +86,19 @@ def max_flow(
             at += 1
             for arc in range(first[i], first[i + 1]):
                 j = head[arc]
-                if reached[j] == 0 and residual[arc] > TINY:
+                if reached[j] == 0 and residual[arc] > width:
                     reached[j] = 1
                     via[j] = arc
-                    if into_sink[j] > TINY:
+                    if into_sink[j] > width:
                         found = j
                         break
                     queue[end] = j
                     end += 1
         if found < 0:
-            break
+            stage += 1
+            if stage == len(WIDTHS):
+                break
+            continue
         amount = into_sink[found]
         j = found
         while via[j] >= 0:

@@ -26,8 +26,12 @@ DEEP_FAMILIES = 40
 """The same when looking deep."""
 
 
+HANDLES = 2
+"""A place is in the handles of so many combs of a round: more of them there say much the same."""
+
+
 def separate(point: Point, rng: np.random.Generator, most: int, deep: bool = False) -> list[Cut]:
-    """Violated cuts: all links, the ``most`` connectivity cuts and half as many combs.
+    """Violated cuts: all links, the ``most`` connectivity cuts and at most half as many combs.
 
     ``deep`` looks harder, for points that the usual cuts hardly move any more.
     """
@@ -49,11 +53,23 @@ def separate(point: Point, rng: np.random.Generator, most: int, deep: bool = Fal
             clusters = combs.random_clusters(point, rng)
             if clusters:
                 teeth += combs.combs(point, clusters, least)
-    return links + _most_violated(found, most) + _most_violated(teeth, most // 2)
+    return links + _most_violated(found, most) + _spread(teeth, most // 2, len(point.y))
 
 
 def _most_violated(found: list[tuple[float, Cut]], most: int) -> list[Cut]:
     return [cut for _, cut in sorted(found, key=lambda item: -item[0])[:most]]
+
+
+def _spread(found: list[tuple[float, Cut]], most: int, n: int) -> list[Cut]:
+    """The most violated combs, passing over those whose handle is taken up by better ones."""
+    handles = np.zeros(n, dtype=np.int64)
+    kept: list[Cut] = []
+    for _, cut in sorted(found, key=lambda item: -item[0]):
+        handle = cut.sets[0]
+        if handles[handle].max() < HANDLES and len(kept) < most:
+            handles[handle] += 1
+            kept.append(cut)
+    return kept
 
 
 def _by_flows(

@@ -16,7 +16,7 @@ from covertour.exact.formulation import Problem
 from covertour.exact.maxflow import Arcs, arcs, small_cuts
 from covertour.metric import FloatArray, IntArray
 
-MOST_SIDES = 500
+MOST_SIDES = 1_500
 """No more cuts than this from one family and round."""
 
 ACTIVE = 1e-6

@@ -5,6 +5,7 @@ import pytest
 
 from covertour import random_instance
 from covertour.exact.branching import PseudoCosts, choose_branch
+from covertour.exact.duality import costs_of
 from covertour.exact.formulation import make_problem
 from covertour.exact.relaxation import Relaxation
 from covertour.exact.rounds import separate
@@ -44,7 +45,7 @@ def test_the_bound_of_a_decided_pair_is_the_value_of_its_program(value):
     rose = 0
     for column in range(0, len(relaxation.edge_u), 4):
         decide(relaxation, {}, {column: value})
-        assert relaxation.costs().value == pytest.approx(relaxation.objective, rel=1e-6)
+        assert costs_of(relaxation).value == pytest.approx(relaxation.objective, rel=1e-6)
         rose += relaxation.objective > before + 1.0
     assert rose > 0
 
@@ -54,7 +55,7 @@ def test_the_bound_of_a_decided_place_is_the_value_of_its_program(value):
     relaxation = solved(20)
     for place in range(relaxation.n):
         decide(relaxation, {place: value}, {})
-        assert relaxation.costs().value == pytest.approx(relaxation.objective, rel=1e-6)
+        assert costs_of(relaxation).value == pytest.approx(relaxation.objective, rel=1e-6)
 
 
 def test_what_is_decided_is_not_decided_again():

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from itertools import count
 from time import perf_counter
 
 import numpy as np
 
 from covertour.errors import InputError
-from covertour.exact.branching import Branch, PseudoCosts, choose_branch
+from covertour.exact.branching import PseudoCosts, choose_branch
+from covertour.exact.decisions import Decisions, Node
+from covertour.exact.duality import costs_of
 from covertour.exact.formulation import (
     Problem,
     make_problem,
@@ -19,7 +20,7 @@ from covertour.exact.formulation import (
     starting_edges,
 )
 from covertour.exact.proof import SAME_LENGTH, Progress, Proof, relative_gap
-from covertour.exact.relaxation import Basis, Costs, Relaxation
+from covertour.exact.relaxation import Relaxation
 from covertour.exact.rounds import separate
 from covertour.exact.separation import make_point
 from covertour.exact.tours import as_tour, covers, fraction
@@ -32,22 +33,6 @@ NEIGHBOURS = 10
 
 IDLE_SOLVES = 1
 """A cut that was idle for more solves than this leaves the program."""
-
-
-@dataclass(order=True)
-class Node:
-    """A subproblem: what branching has fixed, and the bound it inherits. Ordered by bound."""
-
-    bound: float
-    number: int
-    depth: int = field(compare=False)
-    stops: dict[int, int] = field(compare=False)
-    """place -> 1 if it must be a stop here, 0 if it must not"""
-    pairs: dict[tuple[int, int], int] = field(compare=False)
-    """pair u < v -> 1 if the tour must use it here, 0 if it must not"""
-    basis: Basis | None = field(compare=False)
-    branch: Branch | None = field(compare=False, default=None)
-    """what made this node from its parent, to learn from"""
 
 
 class _Limit(Exception):
@@ -108,6 +93,7 @@ class _Search:
         self.stopped = False
         self.warnings: list[str] = []
         self.relaxation: Relaxation | None = None
+        self.decisions: Decisions | None = None
         self.tried: set[bytes] = set()
 
     # --- bounds ------------------------------------------------------------------------------
@@ -182,7 +168,8 @@ class _Search:
             length = self.instance.length(places)
             if length < self.length:
                 self.places, self.length = places, length
-                self.fix_by_cost()
+                if self.decisions is not None:
+                    self.decisions.fix_by_cost(self.cutoff)
 
     def try_rounding(self) -> None:
         """Let the caller's search make a tour of the places that the relaxation favours."""
@@ -213,10 +200,7 @@ class _Search:
             problem, *starting_edges(problem, self.places, NEIGHBOURS), self.length
         )
         self.pseudo = PseudoCosts(problem.n)
-        self.y_lower = self.relaxation.y_lower.copy()
-        self.y_upper = self.relaxation.y_upper.copy()
-        self.dead_pairs: set[tuple[int, int]] = set()
-        self.root_costs: Costs | None = None
+        self.decisions = Decisions(problem, self.relaxation)
         while True:
             node = self.active
             assert node is not None
@@ -249,11 +233,12 @@ class _Search:
 
     def process(self, node: Node) -> list[Node]:
         """Bound a node with cuts and prices; the nodes it branches into, none if it is closed."""
-        relaxation = self.relaxation
+        relaxation, decisions = self.relaxation, self.decisions
         assert relaxation is not None
+        assert decisions is not None
         self.nodes += 1
         at_root = node.depth == 0
-        self.enter(node)
+        decisions.enter(node)
         history: list[float] = []
         stalled = 0
         deep = False
@@ -261,7 +246,7 @@ class _Search:
         rounding_due = 0
         for turn in count():
             relaxation.solve(seconds=self.seconds_left())
-            costs = relaxation.costs()
+            costs = costs_of(relaxation)
             node.bound = max(node.bound, costs.bound)
             if at_root or turn % 5 == 4:
                 self.check_limits()
@@ -271,7 +256,7 @@ class _Search:
                 if self.seconds_left() <= 0.0:
                     raise _Limit
                 self.warn("the solver of linear programs had trouble; the bound may be weaker")
-            attractive = relaxation.price(costs, max(100, self.problem.n))
+            attractive = relaxation.price(costs.pairs, max(100, self.problem.n))
             point = make_point(
                 self.problem,
                 relaxation.y,
@@ -315,11 +300,10 @@ class _Search:
         if node.branch is not None:
             self.pseudo.learn(node.branch, (node.bound - before) * relaxation.scale)
         if at_root:
-            self.root_costs = relaxation.costs(
-                exact_below=self.cutoff * relaxation.scale - costs.value
-            )
+            room = self.cutoff * relaxation.scale - costs.value
+            decisions.root_costs = costs_of(relaxation, exact_below=room)
             self.try_rounding()
-            self.fix_by_cost(delete=True)
+            decisions.fix_by_cost(self.cutoff, delete=True)
             if node.bound >= self.cutoff:
                 return []
             relaxation.solve(seconds=self.seconds_left())
@@ -327,7 +311,7 @@ class _Search:
             self.try_rounding()
         if node.bound >= self.cutoff:
             return []
-        self.fix_here(node, costs)
+        decisions.fix_here(node, costs, self.cutoff)
         return self.divide(node)
 
     def warn(self, text: str) -> None:
@@ -335,85 +319,11 @@ class _Search:
         if text not in self.warnings:
             self.warnings.append(text)
 
-    def enter(self, node: Node) -> None:
-        """Give the relaxation the node's bounds and basis."""
-        relaxation = self.relaxation
-        assert relaxation is not None
-        lower, upper = self.y_lower.copy(), self.y_upper.copy()
-        for place, value in node.stops.items():
-            lower[place] = max(lower[place], value)
-            upper[place] = min(upper[place], value)
-        # A place that the tree forces but the cutoff excludes (or the other way round) leaves a
-        # node without better tours; the forced value keeps the program feasible.
-        upper = np.maximum(lower, upper)
-        columns: dict[int, tuple[float, float]] = {}
-        if self.dead_pairs or node.pairs:
-            number = {
-                (int(u), int(v)): column
-                for column, (u, v) in enumerate(
-                    zip(relaxation.edge_u, relaxation.edge_v, strict=True)
-                )
-            }
-            for pair in self.dead_pairs:
-                if pair in number:
-                    columns[number[pair]] = (0.0, 0.0)
-            for pair, value in node.pairs.items():
-                if pair in number:
-                    columns[number[pair]] = (float(value), float(value))
-        relaxation.set_bounds(lower, upper, columns)
-        if node.basis is not None:
-            relaxation.restore(node.basis)
-
-    def fix_by_cost(self, delete: bool = False) -> None:
-        """Exclude what only tours beyond the cutoff use, by the reduced costs of the root.
-
-        A tour that uses a pair (or stops at a place) whose value at the root is 0 is at least as
-        long as the root's bound plus its reduced cost; likewise for one that leaves out what is 1.
-        """
-        relaxation, costs = self.relaxation, self.root_costs if self.relaxation else None
-        if relaxation is None or costs is None:
-            return
-        room = self.cutoff * relaxation.scale - costs.value
-        if room <= 0:
-            return
-        self.y_upper[(costs.places > room) & (self.y_lower < 0.5)] = 0.0
-        self.y_lower[(costs.places < -room) & (self.y_upper > 0.5)] = 1.0
-        hopeless = costs.pairs > room
-        unused = (self.y_upper[relaxation.pair_u] < 0.5) | (self.y_upper[relaxation.pair_v] < 0.5)
-        hopeless |= unused
-        if not delete:
-            # Bases of open nodes name columns by position: in the tree they stay, closed.
-            inside = hopeless & (relaxation.pair_column >= 0)
-            self.dead_pairs.update(
-                zip(
-                    relaxation.pair_u[inside].tolist(),
-                    relaxation.pair_v[inside].tolist(),
-                    strict=True,
-                )
-            )
-            hopeless &= ~inside
-        relaxation.forget_pairs(hopeless)
-        self.root_costs = Costs(costs.bound, costs.value, costs.places, costs.pairs[~hopeless])
-        if delete:
-            relaxation.set_bounds(self.y_lower, self.y_upper, {})
-
-    def fix_here(self, node: Node, costs: Costs) -> None:
-        """The same with the reduced costs of a node, for its children."""
-        relaxation = self.relaxation
-        assert relaxation is not None
-        if node.depth == 0:
-            return
-        room = self.cutoff * relaxation.scale - costs.value
-        free = relaxation.y_lower < relaxation.y_upper
-        for place in np.flatnonzero(free & (costs.places > room)):
-            node.stops[int(place)] = 0
-        for place in np.flatnonzero(free & (costs.places < -room)):
-            node.stops[int(place)] = 1
-
     def divide(self, node: Node) -> list[Node]:
         """Two nodes that share the tours of this one; the likelier one first."""
-        relaxation = self.relaxation
+        relaxation, decisions = self.relaxation, self.decisions
         assert relaxation is not None
+        assert decisions is not None
         basis = relaxation.basis()
         pair = choose_branch(relaxation, self.pseudo, basis, self.cutoff * relaxation.scale)
         if pair is None:
@@ -430,34 +340,10 @@ class _Search:
                 if branch.value == 1:
                     for place in branch.pair:
                         stops[place] = 1
-            if self.consistent(stops, pairs):
+            if decisions.consistent(stops, pairs):
                 children.append(
                     Node(
                         node.bound, next(self.numbers), node.depth + 1, stops, pairs, basis, branch
                     )
                 )
         return children
-
-    def consistent(self, stops: dict[int, int], pairs: dict[tuple[int, int], int]) -> bool:
-        """Whether a tour could obey these; adds to ``stops`` what follows from the sets to hit."""
-        problem = self.problem
-        degree: dict[int, int] = {}
-        for pair, value in pairs.items():
-            for place in pair:
-                degree[place] = degree.get(place, 0) + value
-                if degree[place] > 2 or (value == 1 and stops.get(place) == 0):
-                    return False
-        closed = self.y_upper < 0.5
-        for place, value in stops.items():
-            if value == 0 and self.y_lower[place] > 0.5:
-                return False
-            if value == 1 and self.y_upper[place] < 0.5:
-                return False
-            closed[place] |= value == 0
-        possible = np.add.reduceat(~closed[problem.hit], problem.hit_start[:-1])
-        if (possible == 0).any():
-            return False
-        for row in np.flatnonzero(possible == 1):
-            members = problem.hit_sets[row]
-            stops[int(members[~closed[members]][0])] = 1
-        return True

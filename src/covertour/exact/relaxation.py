@@ -1,4 +1,4 @@
-"""Relaxation: the linear program of the proof, kept in HiGHS, and the bounds it proves.
+"""Relaxation: the linear program of the proof, kept in HiGHS.
 
 Columns are the places (y, one each, in order), as many elastic ones (z, see below), and the pairs
 that the program has so far (x). Rows are the degrees, the sets to hit, "at least three stops", and
@@ -20,7 +20,7 @@ import numpy as np
 from covertour.exact.cuts import Cut
 from covertour.exact.flat import FlatCuts, flatten
 from covertour.exact.formulation import Problem
-from covertour.exact.pricing import entries_of_pairs, reduced_costs
+from covertour.exact.pricing import entries_of_pairs
 from covertour.metric import FloatArray, IntArray
 
 BASIC, LOWER, UPPER = 1, 0, 2
@@ -28,9 +28,6 @@ BASIC, LOWER, UPPER = 1, 0, 2
 
 ATTRACTIVE = -1e-6
 """A missing pair enters when its reduced cost is below this (scaled tours are about 8,000 long)."""
-
-SAFETY = 1e-10
-"""Relative margin for the rounding of the sums in a bound."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,20 +42,6 @@ class Basis:
     rows: np.ndarray
     tight: IntArray
     states: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class Costs:
-    """What the duals prove. ``bound``: a lower bound, in true lengths, on every tour of this node.
-
-    ``places``: float64[n] and ``pairs``: float64[p], reduced costs, scaled; those of pairs are
-    exact below ``exact_below`` and lower bounds above it. ``value``: the scaled bound.
-    """
-
-    bound: float
-    value: float
-    places: FloatArray
-    pairs: FloatArray
 
 
 class Relaxation:
@@ -164,7 +147,7 @@ class Relaxation:
         edge = np.arange(len(which))
         of_edge, of_row, weight = [edge, edge], [u, v], [np.ones(len(which))] * 2
         if self.cuts:
-            flat = self._flat_cuts()
+            flat = self.flat_cuts()
             e, k = entries_of_pairs(u, v, flat.of_place_start, flat.of_place, flat.inside)
             of_edge.append(e)
             of_row.append(self.base_rows + flat.set_row[k])
@@ -352,68 +335,18 @@ class Relaxation:
             tight = self.row_dual[self.base_rows :] > 1e-9
             self.idle = [0 if t else k + 1 for t, k in zip(tight, self.idle, strict=True)]
 
-    def costs(self, exact_below: float = 0.0) -> Costs:
-        """What the duals of the last solve prove about this node, over *all* pairs.
-
-        Weak duality: for any prices of the rows, with the sign of their row, every tour of the
-        node is at least as long as sum(price * right side) + sum over columns of the least that
-        reduced cost * value can be within the column's bounds. This holds whether or not the
-        solver's duals are optimal or even feasible, so no tolerance of the solver matters; what
-        is left is the rounding of sums, for which SAFETY gives way. The elastic columns are 0 on
-        every tour and do not count.
-        """
-        n, problem = self.n, self.problem
-        dual = self.row_dual
-        if not np.isfinite(dual).all():
-            dual = np.zeros(self.base_rows + len(self.cuts))
-        degree = dual[:n]
-        hit = np.maximum(dual[n : n + problem.sets], 0.0)
-        three = max(float(dual[n + problem.sets]), 0.0)
-        cut = np.maximum(dual[self.base_rows :], 0.0)
-        flat = self._flat_cuts()
-        per_hit = np.repeat(hit, np.diff(problem.hit_start))
-        places = 2.0 * degree - three - np.bincount(problem.hit, per_hit, n)
-        places -= np.bincount(flat.place, flat.coefficient * cut[flat.place_row], n)
-        sets = (
-            degree,
-            flat.of_place_start,
-            flat.of_place,
-            flat.inside,
-            flat.set_weight * cut[flat.set_row],
-        )
-        pairs = reduced_costs(self.pair_u, self.pair_v, self.pair_cost, *sets, exact_below)
-        terms = [
-            hit.sum(),
-            3.0 * three,
-            float(flat.rhs @ cut),
-            float(np.where(places > 0, places * self.y_lower, places * self.y_upper).sum()),
-        ]
-        sizes = [np.abs(hit).sum(), np.abs(flat.rhs) @ cut, np.abs(places).sum()]
-        below = np.flatnonzero(pairs < 0)
-        column = self.pair_column[below]
-        upper = np.where(column >= 0, self.edge_upper[column] if len(self.edge_u) else 1.0, 1.0)
-        terms.append(float((pairs[below] * upper).sum()))
-        used = np.flatnonzero(self.edge_lower > 0)
-        if len(used):
-            # A pair that must be used adds its whole reduced cost, so here no lower bound on it
-            # will do: without the sets' part a node keeps the bound of its parent.
-            u, v = self.edge_u[used], self.edge_v[used]
-            cost = reduced_costs(u, v, self.distance[u, v], *sets, np.inf)
-            terms.append(float((np.maximum(cost, 0.0) * self.edge_lower[used]).sum()))
-        value = float(np.sum(terms) - SAFETY * np.sum(sizes))
-        return Costs(value / self.scale, value, places, pairs)
-
-    def price(self, costs: Costs, most: int) -> int:
-        """Add the missing pairs of least reduced cost; how many were attractive."""
-        missing = np.flatnonzero((costs.pairs < ATTRACTIVE) & (self.pair_column < 0))
+    def price(self, costs: FloatArray, most: int) -> int:
+        """Add missing pairs of least reduced ``costs``, float64[p]; how many were attractive."""
+        missing = np.flatnonzero((costs < ATTRACTIVE) & (self.pair_column < 0))
         if len(missing) > most:
-            chosen = np.argpartition(costs.pairs[missing], most)[:most]
+            chosen = np.argpartition(costs[missing], most)[:most]
             self.add_pairs(missing[chosen])
         else:
             self.add_pairs(missing)
         return len(missing)
 
-    def _flat_cuts(self) -> FlatCuts:
+    def flat_cuts(self) -> FlatCuts:
+        """The cuts of the program, in the order of their rows."""
         if self._flat is None:
             self._flat = flatten([self.pool[number] for number in self.cuts], self.n)
         return self._flat

@@ -8,7 +8,9 @@ from importlib import import_module
 import pytest
 
 
-@pytest.mark.parametrize("module", ["growth", "rules", "tables"])
+@pytest.mark.parametrize(
+    "module", ["growth", "rules", "tables", "reproduce.claims", "reproduce.protocol"]
+)
 def test_examples(module: str) -> None:
     failed, tried = doctest.testmod(import_module(f"covertour.bench.{module}"))
     assert (failed, tried > 0) == (0, True)

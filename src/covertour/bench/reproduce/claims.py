@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from covertour.bench.tables import Document
@@ -58,18 +58,18 @@ def _beats_the_other_learned(cells: Cells) -> str:
 
 
 def _near_the_heuristics(cells: Cells) -> str:
-    gaps = {
-        key: cell[HYBRID].paper_style_gap_percent
-        for key, cell in cells.items()
-        if HYBRID in cell and cell[HYBRID].paper_style_gap_percent is not None and key[1] > 20
-    }
-    known = [gap for gap in gaps.values() if gap is not None]
+    gaps = [
+        cell[HYBRID].paper_style_gap_percent
+        for (_, n), cell in cells.items()
+        if HYBRID in cell and n > 20
+    ]
+    known = [gap for gap in gaps if gap is not None]
     if not known:
         return ""
     return (
         "Claim: AM-dynamic (LS) is within 2 % of the better of LS1 and LS2 above n = 20. Here, "
-        f"with its tours improved by our search, {min(known):+.2f} % to {max(known):+.2f} % of "
-        f"ls1-paper and ls2-paper: {_verdict(max(known) <= 2.0)}"
+        f"with our search as the local search, its mean is {span(known, '+.2f')} % from the better "
+        f"mean of ls1-paper and ls2-paper: {_verdict(max(known) <= 2.0)}"
     )
 
 
@@ -92,11 +92,11 @@ def _faster_than_the_heuristics(cells: Cells) -> list[str]:
         if not known:
             continue
         words = " and ".join(
-            f"{_ratios(values)} of {method}'s ({name})" for name, values in known.items()
+            f"{name} takes {span(values, ratio_text)} times" for name, values in known.items()
         )
         holds = min(min(values) for values in known.values()) >= least
         sentences.append(
-            f"Claim: {claim}. Here, all compiled, their time is {words}: {_verdict(holds)}"
+            f"Claim: {claim}. Here, all compiled, {words} the time that {method} takes: {_verdict(holds)}"
         )
     return sentences
 
@@ -113,9 +113,8 @@ def _ours(cells: Cells) -> str:
     shorter = [100.0 * (1.0 - ours.length / theirs.length) for ours, theirs in pairs]
     gaps = [ours.gap_percent for ours, _ in pairs]
     return (
-        f"Ours: the mean of lns is {min(shorter):.2f} % to {max(shorter):.2f} % shorter than the "
-        f"better of ls1-paper and ls2-paper, and {min(gaps):.3f} % to {max(gaps):.3f} % above the "
-        "references."
+        f"Ours: the mean of lns is {span(shorter, '.2f')} % shorter than the better mean of "
+        f"ls1-paper and ls2-paper, and its gap is {span(gaps, '.3f')} %."
     )
 
 
@@ -123,9 +122,14 @@ def _length(row: MethodInCell) -> float:
     return row.length
 
 
-def _ratios(values: Sequence[float]) -> str:
-    low, high = ratio_text(min(values)), ratio_text(max(values))
-    return f"{low} times" if low == high else f"{low} to {high} times"
+def span(values: Sequence[float], form: str | Callable[[float], str]) -> str:
+    """The least and the largest value, or the one that both are as people see them.
+
+    >>> span([3.14, 1.5], ".1f"), span([1.5, 1.5], ".1f")
+    ('1.5 to 3.1', '1.5')
+    """
+    shown = [form(v) if callable(form) else format(v, form) for v in (min(values), max(values))]
+    return " to ".join(dict.fromkeys(shown))
 
 
 def ratio_text(ratio: float) -> str:
@@ -134,7 +138,7 @@ def ratio_text(ratio: float) -> str:
     >>> ratio_text(0.0312), ratio_text(3.14159), ratio_text(1234.0)
     ('0.031', '3.1', '1,200')
     """
-    if ratio >= 100:
+    if ratio >= 99.5:
         digits = 10 ** (len(str(int(ratio))) - 2)
         return f"{round(ratio / digits) * digits:,}"
     return f"{ratio:.2g}"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from covertour.bench.reproduce.protocol import Cell, planned_seconds, stop_of
@@ -91,13 +92,8 @@ def measure(study: Study, jobs: Sequence[Job], batches: Sequence[Sequence[Job]] 
 
 def row_of(run: Run, result: Result, seconds: float | None = None) -> Row:
     """The row of a result."""
-    return Row(
-        run,
-        result.length,
-        result.bound,
-        len(result.tour),
-        result.seconds if seconds is None else seconds,
-    )
+    took = result.seconds if seconds is None else seconds
+    return Row(run, result.length, result.bound, len(result.tour), round(took, 7))
 
 
 def _warm_up(instance: Instance, method: str) -> None:
@@ -121,11 +117,10 @@ def _prove_side_by_side(study: Study, jobs: Sequence[Job]) -> None:
     total = len(jobs)
     study.meter.next(f"{jobs[0].cell}: starting {study.settings.cores} processes for proofs")
     before = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(
-        study.settings.cores, multiprocessing.get_context("spawn"), initializer=_ignore_ctrl_c
-    )
+    pool = ProcessPoolExecutor(study.settings.cores, multiprocessing.get_context("spawn"))
     try:
-        waiting = {pool.submit(_prove, job): job for job in jobs}
+        with _without_ctrl_c():  # the processes are started here, and keep it so
+            waiting = {pool.submit(_prove, job): job for job in jobs}
         for number, future in enumerate(as_completed(waiting), 1):
             job = waiting[future]
             study.rows.add([future.result()])
@@ -139,9 +134,21 @@ def _prove_side_by_side(study: Study, jobs: Sequence[Job]) -> None:
         pool.shutdown(cancel_futures=True)
 
 
-def _ignore_ctrl_c() -> None:
-    """Ctrl-C reaches all processes: the first one decides, a solve must not answer it here."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+@contextmanager
+def _without_ctrl_c() -> Iterator[None]:
+    """Put Ctrl-C off until the end of this, and keep it from processes started here for good.
+
+    Ctrl-C reaches all processes of a terminal, and a solve answers it with its best tour so far;
+    but only the first process may decide what happens.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _prove(job: Job) -> Row:

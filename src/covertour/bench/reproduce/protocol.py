@@ -162,7 +162,7 @@ def quickened(settings: Settings) -> Settings:
         quick=True,
         exact_seconds=settings.exact_seconds or 5.0,
         patience=3.0,
-        training_batches=2,
+        training_batches=1,
     )
 
 

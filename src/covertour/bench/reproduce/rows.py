@@ -126,8 +126,9 @@ def _whole_lines(path: Path) -> str:
 
 
 def _fields(row: Row) -> list[object]:
-    bound = "" if row.bound is None else f"{row.bound:.12g}"
-    return [*astuple(row.run), f"{row.length:.12g}", bound, row.stops, f"{row.seconds:.6g}"]
+    """The values as text that reads back as the same numbers."""
+    bound = "" if row.bound is None else repr(row.bound)
+    return [*astuple(row.run), repr(row.length), bound, row.stops, repr(row.seconds)]
 
 
 def _row(line: list[str], where: str) -> Row:

@@ -104,14 +104,17 @@ class Study:
                 f"{', '.join(missing)} {verb} left out: this covertour ships no weights of "
                 f"{'it' if len(missing) == 1 else 'them'}."
             )
-        used: dict[str, list[int]] = {}
-        for method in learned:
-            for n in sizes:
-                path = self.weights(method, n)
-                if path is not None and n not in used.setdefault(path.name, []):
-                    used[path.name].append(n)
+        used: dict[tuple[str, ...], list[int]] = {}
+        for n in sizes:
+            paths = [self.weights(method, n) for method in learned]
+            names = tuple(dict.fromkeys(path.name for path in paths if path is not None))
+            if names:
+                used.setdefault(names, []).append(n)
         if used:
-            words = (f"{name} for n = {', '.join(map(str, ns))}" for name, ns in used.items())
+            words = (
+                f"{', '.join(names)} for n = {', '.join(map(str, ns))}"
+                for names, ns in used.items()
+            )
             yield f"Weights: {'; '.join(words)}."
 
 

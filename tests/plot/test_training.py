@@ -53,4 +53,4 @@ def test_solutions_must_fill_the_sheet() -> None:
         with pytest.raises(InputError, match="the same number of tours"):
             plot_solutions(wrong)
     with pytest.raises(InputError, match="axes: expected 2, got 1"):
-        plot_solutions([(instance, [result, result])], [new_axes()])
+        plot_solutions([(instance, [result, result])], axes=[new_axes()])

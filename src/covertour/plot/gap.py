@@ -57,14 +57,17 @@ def plot_gap_against_time(rows: Sequence[MethodAtTime], ax: Axes | None = None) 
         )
         while len(points) > 1 and points[-2][1] == points[-1][1] == floor:
             points.pop()
+        again = index // len(style.SERIES)  # colours begin again: other markers, and hollow ones
         ax.plot(
             [seconds for seconds, _ in points],
             [gap for _, gap in points],
             color=style.SERIES[index % len(style.SERIES)],
-            linestyle=style.DASHES[index // len(style.SERIES) % len(style.DASHES)],
+            linestyle=style.DASHES[again % len(style.DASHES)],
             linewidth=1.8,
-            marker=MARKERS[index % len(MARKERS)],
+            marker=MARKERS[(index + again) % len(MARKERS)],
             markersize=6,
+            markerfacecolor="white" if again % 2 else None,
+            markeredgewidth=1.6 if again % 2 else 1.0,
             label=style.printable(method),
             clip_on=False,
             zorder=3 - index / 100,  # the first method on top

@@ -17,11 +17,14 @@ if TYPE_CHECKING:
 
 
 def plot_solutions(
-    solutions: Sequence[tuple[Instance, Sequence[Result]]], axes: Sequence[Axes] | None = None
+    solutions: Sequence[tuple[Instance, Sequence[Result]]],
+    names: Sequence[str] | None = None,
+    axes: Sequence[Axes] | None = None,
 ) -> Axes:
     """Draw a row of tours for each instance; method and length are in the titles.
 
-    ``axes``: one for each tour, row by row; by default on a new figure. Returns the first.
+    ``names``: of the instances, by default their size and rule. ``axes``: one for each tour, row by
+    row; by default on a new figure. Returns the first.
     """
     columns = {len(results) for _, results in solutions}
     if not solutions or len(columns) != 1 or columns == {0}:
@@ -34,13 +37,10 @@ def plot_solutions(
         for column, result in enumerate(results):
             ax = plot_tour(instance, result, drawn[row * wide + column])
             length = layout.measure(instance, result.length)
-            ax.set_title(
-                style.printable(
-                    f"{result.method}: length {length}, {layout.count(len(result.tour), 'stop')}\n"
-                ).strip()
-                + "\n"
-                + style.printable(f"{instance.n} places, {layout.rule_in_words(instance)}"),
-                fontsize=10,
-                parse_math=False,
-            )
+            stops = layout.count(len(result.tour), "stop")
+            places = layout.count(instance.n, "place")
+            name = f"{places}, {layout.rule_in_words(instance)}" if names is None else names[row]
+            lines = (f"{result.method}: length {length}, {stops}", name)
+            title = "\n".join(style.printable(line) for line in lines)
+            ax.set_title(title, fontsize=10, parse_math=False)
     return drawn[0]

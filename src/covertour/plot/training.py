@@ -58,12 +58,15 @@ def plot_training(curves: Sequence[TrainingCurve], ax: Axes | None = None) -> Ax
             label=f"the search: {reference:.3f}",
         )
     ax.set_yscale("log")
+    ax.set_xlim(left=0)
     ax.set_xlabel("batches")
     ax.set_ylabel("mean length of the validation tours")
     _plain_ticks(ax)
     ax.grid(color="#dddddd", linewidth=0.6, which="both")
     ax.set_axisbelow(True)
-    legend = ax.legend(frameon=False, fontsize=9, loc="upper right")
+    legend = ax.legend(  # below: the curves may be anywhere
+        frameon=False, fontsize=9, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2
+    )
     for text in legend.get_texts():
         text.set_parse_math(False)
     return ax
@@ -71,17 +74,12 @@ def plot_training(curves: Sequence[TrainingCurve], ax: Axes | None = None) -> Ax
 
 def _plain_ticks(ax: Axes) -> None:
     """Numbers like 1.8, 2 and 5 on the cost axis, as many as there is room for."""
-    from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
     low, high = ax.get_ylim()
-    plain = FuncFormatter(lambda value, _: f"{value:g}")
     if high / low < 4:
         ax.yaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 2.5, 5, 10]))
-        ax.yaxis.set_minor_locator(NullLocator())
     else:
-        from matplotlib.ticker import LogLocator
-
         ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 1.5, 2.0, 3.0, 5.0, 7.0)))
-        ax.yaxis.set_minor_locator(NullLocator())
-    ax.yaxis.set_major_formatter(plain)
-    ax.yaxis.set_minor_formatter(NullFormatter())
+    ax.yaxis.set_minor_locator(NullLocator())
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

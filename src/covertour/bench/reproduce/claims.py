@@ -96,7 +96,8 @@ def _faster_than_the_heuristics(cells: Cells) -> list[str]:
         )
         holds = min(min(values) for values in known.values()) >= least
         sentences.append(
-            f"Claim: {claim}. Here, all compiled, {words} the time that {method} takes: {_verdict(holds)}"
+            f"Claim: {claim}. Here, all compiled, {words} the time that {method} takes: "
+            f"{_verdict(holds)}"
         )
     return sentences
 

@@ -153,5 +153,5 @@ def draw_gap_time(study: Study) -> Axes:
 
 
 def _in_order(points: Sequence[Point]) -> list[Point]:
-    """The points in the order of the methods, so that colours agree between panels."""
-    return sorted(points, key=lambda point: METHODS_COMPARED.index(point.method))
+    """The points in one order of the methods, ours first, so that colours agree between panels."""
+    return sorted(points, key=lambda point: -METHODS_COMPARED.index(point.method))

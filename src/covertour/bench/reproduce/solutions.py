@@ -100,4 +100,7 @@ def draw_solutions(pairs: list[Pair]) -> Axes:
     """A row for each instance, our tour on the left."""
     from covertour.plot import plot_solutions
 
-    return plot_solutions([(pair.instance, pair.results) for pair in pairs])
+    return plot_solutions(
+        [(pair.instance, pair.results) for pair in pairs],
+        [f"{pair.cell.n} places, {pair.cell.rule}" for pair in pairs],
+    )

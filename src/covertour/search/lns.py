@@ -1,8 +1,9 @@
 """lns: the large-neighbourhood search, covertour's default engine.
 
-An iteration removes a few stops, consecutive or clustered, covers what became uncovered again,
-drops what became redundant, improves the surroundings with 2-opt, Or-opt and exchanges of single
-stops, and keeps the result by simulated annealing; otherwise it is undone.
+An iteration removes a few stops, consecutive or clustered, and covers what became uncovered again;
+or, on longer tours, it swaps two neighbouring paths, which folds the tour in another way. It drops
+what became redundant, improves the surroundings with 2-opt, Or-opt and exchanges of single stops,
+and keeps the result by simulated annealing; otherwise it is undone.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from covertour.search.changes import (
     copy_tour,
     insert,
     load_tour,
+    move,
     remove,
     saving,
     touch,
@@ -65,6 +67,15 @@ SHORT_TOUR = 100
 MOST_REMOVED = np.int64(6)
 """An iteration removes up to this many stops."""
 
+SWAPS = 0.4
+"""Share of the iterations that swap two paths instead of removing stops."""
+
+SWAPS_FROM = 24
+"""Shorter tours than this, in stops, fold in few ways: nothing is swapped."""
+
+LONGEST_SWAPPED = np.int64(20)
+"""Paths of up to this many stops are swapped."""
+
 NOISE = 0.3
 """How much the scores of coverers are blurred."""
 
@@ -101,6 +112,37 @@ def destroy(s, most):
             touch_neighbours(s, stop)
             remove(s, stop)
         stop = follower
+
+
+@inner
+def swap_paths(s):
+    """Swap two neighbouring paths somewhere on the tour; no direction changes."""
+    at = s.at
+    most = min(LONGEST_SWAPPED, s.tour[0].size // 3)
+    before = s.lists[STOPS, draw_below(s, s.tour[0].size)]
+    stops = 1 + draw_below(s, most)
+    first = at[before].next
+    first_end = before
+    for _ in range(stops):
+        first_end = at[first_end].next
+    second = at[first_end].next
+    second_end = first_end
+    for _ in range(1 + draw_below(s, most)):
+        second_end = at[second_end].next
+    after = at[second_end].next
+    s.tour[0].length += (
+        distance(s, before, second) + distance(s, second_end, first) + distance(s, first_end, after)
+    )
+    s.tour[0].length -= at[before].leg + at[first_end].leg + at[second_end].leg
+    stop = first
+    anchor = second_end
+    for _ in range(stops):
+        following = at[stop].next
+        move(s, stop, anchor)
+        anchor = stop
+        stop = following
+    for end in (before, first, first_end, second, second_end, after):
+        touch(s, end)
 
 
 @inner
@@ -182,7 +224,11 @@ def _attempt(s, touched, temperature):
     """One iteration."""
     saved = s.tour[0].length
     s.tour[0].log = 0
-    destroy(s, MOST_REMOVED)
+    if s.tour[0].size >= SWAPS_FROM and draw_unit(s) < SWAPS:
+        swap_paths(s)
+        improve(s, True)
+    else:
+        destroy(s, MOST_REMOVED)
     last = s.lists[STOPS, 0] if s.tour[0].size > 0 else NOWHERE
     while s.tour[0].uncovered > 0:
         place = s.lists[UNCOVERED, draw_below(s, s.tour[0].uncovered)]

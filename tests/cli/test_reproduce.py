@@ -59,6 +59,10 @@ def test_several_experiments_print_what_came_out(covertour: Command, tmp_path: P
     assert "training-curves is left out" in ran.out
     assert "Ours: the mean of lns" in ran.out
     assert "wrote reproduce/small.md" in ran.out
+    summary = (tmp_path / "reproduce" / "reproduce.md").read_text()
+    assert "](small.md)" in summary
+    assert "## same-cost\n\nsame-cost is left out" in summary
+    assert "- Ours: the mean of lns" in summary
 
 
 def test_solutions_come_with_a_picture(covertour: Command, tmp_path: Path) -> None:

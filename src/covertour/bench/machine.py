@@ -10,7 +10,7 @@ from pathlib import Path
 
 from covertour.version import __version__
 
-PACKAGES = ("numpy", "numba", "highspy")
+PACKAGES = ("numpy", "numba", "highspy", "onnxruntime")
 
 
 def machine() -> list[tuple[str, str]]:

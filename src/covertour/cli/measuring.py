@@ -81,8 +81,13 @@ def write(
     """Write a document, the command that made it, and its picture; the paths."""
     from covertour.bench import write_document
 
-    command = shlex.join(["covertour", *sys.argv[1:]])
-    return write_document(directory, name, document, command, None if draw is None else draw())
+    ax = None if draw is None else draw()
+    return write_document(directory, name, document, command_line(), ax)
+
+
+def command_line() -> str:
+    """The command that the user gave."""
+    return shlex.join(["covertour", *sys.argv[1:]])
 
 
 def _fitting_table(table: Table) -> Any:

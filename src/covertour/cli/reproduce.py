@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from covertour.cli import show
-from covertour.cli.measuring import progress, several, show_document, write
+from covertour.cli.measuring import command_line, progress, several, show_document, write
 from covertour.cli.options import SeedOption, at_least, whole
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ def reproduce(
     Every solved instance is a row of DIR/rows.csv; the same command goes on where it was stopped.
     """
     from covertour.bench.reproduce import EXPERIMENTS, chosen, plan
+    from covertour.bench.reproduce.summary import write_summary
     from covertour.bench.tables import output_directory
 
     wanted = chosen(names)
@@ -102,6 +103,9 @@ def reproduce(
         kept = f"{len(study.rows):,} rows are in {study.rows.path}"
         show.note(f"stopped; {kept}, and the same command goes on from there")
         raise
+    if len(reports) > 1:
+        pages = {name: report.document or report.left_out for name, report in reports.items()}
+        paths.append(write_summary(directory, pages, command_line()))
     _show(reports)
     show.say("")
     for path in paths:

@@ -135,7 +135,7 @@ class Settings:
     methods: tuple[str, ...] = ()
     exact_seconds: float | None = None
     cores: int = 1
-    patience: float = 60.0
+    patience: float = 5.0
     training_batches: int = 100
 
     def __post_init__(self) -> None:
@@ -161,7 +161,7 @@ def quickened(settings: Settings) -> Settings:
         settings,
         quick=True,
         exact_seconds=settings.exact_seconds or 5.0,
-        patience=3.0,
+        patience=2.0,
         training_batches=1,
     )
 

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -150,7 +151,8 @@ def training_time_document(study: Study) -> Document:
             saved.append(100.0 * (1.0 - base / times["pn-dynamic"]))
     sentences = [
         "In the paper's setting: batches of 256 instances, one sampled tour of each, the greedy "
-        f"rollout as baseline; torch on all {os.cpu_count()} cores here, a GTX 2080 Ti there. "
+        f"rollout as baseline; torch {version('torch')} on {os.cpu_count()} cores here, a GTX 2080 "
+        "Ti there. "
         "Nothing else of ours ran.",
     ]
     if batches != BATCHES:

@@ -9,7 +9,8 @@ import pytest
 
 
 @pytest.mark.parametrize(
-    "module", ["growth", "rules", "tables", "reproduce.claims", "reproduce.protocol"]
+    "module",
+    ["growth", "rules", "tables", "reproduce.claims", "reproduce.comparison", "reproduce.protocol"],
 )
 def test_examples(module: str) -> None:
     failed, tried = doctest.testmod(import_module(f"covertour.bench.{module}"))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from covertour.bench.reproduce import Report, Settings, Study
 
 ROWS = "rows.csv"
+QUICK_COUNT = 5
 
 
 def reproduce(
@@ -43,7 +44,7 @@ def reproduce(
             parser=whole(1),
             metavar="C",
             help="Instances a cell.",
-            show_default="100, or 3 with --quick",
+            show_default="100, or 5 with --quick",
         ),
     ] = None,
     seed: SeedOption = 0,
@@ -123,7 +124,7 @@ def _settings(
     from covertour.bench.reproduce import Settings, quickened
 
     settings = Settings(
-        count=count or (3 if quick else 100),
+        count=count or (QUICK_COUNT if quick else 100),
         seed=seed,
         methods=() if methods is None else tuple(several("--methods", methods, str)),
         exact_seconds=exact_seconds,

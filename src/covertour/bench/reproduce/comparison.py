@@ -184,7 +184,7 @@ def comparison_document(table: Comparison, study: Study) -> Document:
     rows = tuple(tuple(getattr(row, column.name) for column in COLUMNS) for row in figures)
     references = tuple(_reference_row(study, cell) for cell in cells)
     return Document(
-        f"{table.title} ({seeds_text(settings)})",
+        f"{table.title}: {cells_text(cells)} ({seeds_text(settings)})",
         (
             Table("Methods", COLUMNS, rows),
             Table("References, the shortest tours known", REFERENCE_COLUMNS, references),
@@ -242,6 +242,16 @@ def explanations(settings: Settings, cells: Sequence[Cell]) -> list[str]:
         "The paper's times are of Python code and a GTX 2080 Ti; ours of compiled code on the "
         "machine below.",
     ]
+
+
+def cells_text(cells: Sequence[Cell]) -> str:
+    """The rules and sizes of cells in words.
+
+    >>> cells_text([Cell("nearest 7", 20), Cell("nearest 7", 50)])
+    'nearest 7, n = 20, 50'
+    """
+    rules = ", ".join(dict.fromkeys(cell.rule for cell in cells))
+    return f"{rules}, n = {', '.join(map(str, dict.fromkeys(cell.n for cell in cells)))}"
 
 
 def seeds_text(settings: Settings) -> str:

@@ -69,26 +69,26 @@ COMPARISONS = {
     for table in (
         Comparison(
             "small",
-            "Small instances: 20, 50 and 100 places",
+            "Small instances",
             _cells((PAPER_RULE,), (20, 50, 100)),
             _cells((PAPER_RULE,), (20, 50, 100)),
         ),
         Comparison(
             "large",
-            "Large instances: 150, 200 and 300 places",
+            "Large instances",
             _cells((PAPER_RULE,), (150, 200, 300)),
-            _cells((PAPER_RULE,), (150,)),
+            _cells((PAPER_RULE,), (150, 200)),
         ),
         Comparison(
             "nc",
-            "Other numbers of covered places: nearest 7, 11 and 15",
+            "Other numbers of covered places",
             _cells((PAPER_RULE, "nearest 11", "nearest 15"), (100, 150, 200, 300)),
             _cells((PAPER_RULE, "nearest 11", "nearest 15"), (100,)),
             GENERALIZING,
         ),
         Comparison(
             "coverage",
-            "Other rules: nearest 2-15, radius 0.2, radius 0-0.25",
+            "Other rules of coverage",
             _cells(("nearest 2-15", "radius 0.2", "radius 0-0.25"), (50, 100, 150, 200)),
             _cells(("nearest 2-15", "radius 0.2", "radius 0-0.25"), (50,)),
             GENERALIZING,

@@ -19,11 +19,13 @@ from covertour import InputError, Instance, random_instance, solve
 from covertour.neural.batch import batch_from, batch_of
 from covertour.neural.checkpoint import load_model
 from covertour.neural.config import Config, config_from, read_config
-from covertour.neural.decoding import greedy, sample, score
+from covertour.neural.decoding import greedy, polished, sample, score
+from covertour.neural.environment import lengths
 from covertour.neural.imitation import imitation_loss, without_idle_stops
 from covertour.neural.models import make_model
 from covertour.neural.training import (
     Report,
+    costs_of,
     draw_step,
     is_better,
     learning_rate,
@@ -126,6 +128,30 @@ def test_the_best_weights_on_the_validation_set_are_kept(tmp_path: Path) -> None
     reference = np.mean([solve(one, "exact").length for one in validation_set(config)])
     gaps = [float(row["gap"]) for row in rows(tmp_path / "validation.csv")]
     assert gaps == pytest.approx([cost / reference - 1 for cost in costs], abs=1e-4)
+
+
+def test_a_training_begins_with_the_weights_of_another(tmp_path: Path) -> None:
+    train(config_of(validate_every=4), tmp_path / "small")
+    given = str(tmp_path / "small" / "best.safetensors")
+    still = config_of(steps=1, validate_every=1, initial=given, learning_rate=1e-9)
+    assert train(still, tmp_path / "large").validation == pytest.approx(
+        float(rows(tmp_path / "small" / "validation.csv")[-1]["cost"])
+    )
+    with pytest.raises(InputError, match="another model"):
+        train(config_of("am", initial=given), tmp_path / "other")
+
+
+def test_polished_tours_cost_mostly_their_length_after_the_polish() -> None:
+    config = config_of(raw_share=0.25)
+    model = make_model(config.model)
+    drawn, noise = draw_step(config, config.stage[0], 0)
+    batch = batch_of(drawn)
+    rollout = sample(model, batch, noise, useful=True)
+    after = lengths(batch, polished(batch, rollout.tours))
+    assert bool((after <= rollout.lengths + 1e-6).all())
+    expected = 0.75 * after + 0.25 * rollout.lengths
+    torch.testing.assert_close(costs_of(config, batch, rollout), expected)
+    torch.testing.assert_close(costs_of(config_of("am"), batch, rollout), rollout.lengths)
 
 
 def test_tensorboard_gets_the_same_rows(tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ class TrainConfig:
     ``constant`` or falls to 0 with a ``cosine``, after ``warmup_steps`` of linear growth.
     ``clip_norm``: gradients are no longer than this; 0 for no limit. ``raw_share``: where tours are
     polished, how much the length before that counts in the cost, so that a good order is learned
-    too. The ``_every`` are in steps.
+    too. ``initial``: a file of weights of the model to begin with. The ``_every`` are in steps.
     """
 
     seed: int = 1
@@ -144,6 +144,7 @@ class TrainConfig:
     warmup_steps: int = 0
     clip_norm: float = 1.0
     raw_share: float = 0.1
+    initial: str = ""
     epoch_steps: int = 1_250
     epoch_instances: int = 1_024
     log_every: int = 10

@@ -24,7 +24,13 @@ from torch import Tensor
 
 from covertour.errors import InputError
 from covertour.neural.batch import Batch, Draw, batch_of, draw
-from covertour.neural.checkpoint import Progress, load_checkpoint, save_checkpoint, save_weights
+from covertour.neural.checkpoint import (
+    Progress,
+    load_checkpoint,
+    load_model,
+    save_checkpoint,
+    save_weights,
+)
 from covertour.neural.config import Config, StageConfig, rule_range
 from covertour.neural.decoding import Rollout, greedy, polished, sample
 from covertour.neural.environment import lengths
@@ -87,7 +93,7 @@ def train(
         mine = share(config.train.batch, rank, count)
         prepare_directory(directory, resume, rank)
 
-        model = make_model(config.model, config.train.seed).to(device)
+        model = first_model(config, resume).to(device)
         optimizer = torch.optim.Adam(model.parameters(), lr=config.train.learning_rate)
         # Algorithm 'Training Algorithm using REINFORCE', line 1: θ* <- θ.
         best_policy = copy.deepcopy(model) if config.train.baseline == "greedy" else None
@@ -164,6 +170,18 @@ def train(
         if board is not None:
             board.close()
         return Report(step, config.steps, spent + perf_counter() - ready, math.nan, validation, gap)
+
+
+def first_model(config: Config, resume: bool) -> Any:
+    """The model before the first step: with random weights, or with those it is to begin with."""
+    if not config.train.initial or resume:
+        return make_model(config.model, config.train.seed)
+    model, sizes = load_model(config.train.initial)
+    if sizes != config.model:
+        raise InputError(
+            f"train.initial: {config.train.initial} holds another model, or one of other sizes"
+        )
+    return model
 
 
 # --- A step ---------------------------------------------------------------------------------------

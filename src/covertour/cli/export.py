@@ -28,15 +28,19 @@ def export(
 ) -> None:
     """Make trained weights ready for solving without torch; needs the extra `train`.
 
+    Of a training's directory, a card that tells how the weights were made is written too.
+
     covertour export training --output weights
 
     covertour solve villages.csv --radius 10 --method am-gain --weights weights
     """
-    from covertour.neural.runs import BEST
+    from covertour.neural.card import write_card
+    from covertour.neural.runs import BEST, has_checkpoint
 
     source = Path(directory)
-    if source.is_dir():
-        source = source / BEST
+    training = source if source.is_dir() else None
+    if training is not None:
+        source = training / BEST
         if not source.exists():
             raise InputError(f"{directory}: no {BEST} here, so no training of covertour")
     elif not source.exists():
@@ -51,6 +55,8 @@ def export(
 
     model, config = load_model(source)
     write(model, config, Path(output))
+    if training is not None and has_checkpoint(training):
+        write_card(training, Path(output))
     if not quiet:
         show.say(
             f"wrote {config.name} to {output}; use it with: "

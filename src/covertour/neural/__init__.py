@@ -1,5 +1,5 @@
 """The learned methods: the models of the paper and ours, their decoding and their training.
 
-``config``, ``network``, ``places``, ``polish``, ``problem``, ``runs``, ``runtime`` and ``shipped``
-need no torch; the rest is the extra ``train``.
+``card``, ``config``, ``network``, ``places``, ``polish``, ``problem``, ``runs``, ``runtime`` and
+``shipped`` need no torch; the rest is the extra ``train``.
 """

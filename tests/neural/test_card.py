@@ -1,0 +1,48 @@
+"""The card beside exported weights: it tells the training, which its config repeats."""
+
+from pathlib import Path
+
+import pytest
+
+from covertour import InputError
+from covertour.neural.card import to_toml, write_card
+from covertour.neural.config import config_from, read_config
+from covertour.neural.training import train
+
+CONFIG = config_from(
+    {
+        "model": {"name": "am", "width": 16, "heads": 2, "layers": 1, "feed_forward": 16},
+        "stage": [{"steps": 2, "sizes": [7, 9], "rules": ["nearest 2", "radius 0-0.3"]}],
+        "train": {"batch": 2, "rollouts": 2, "validate_every": 1, "log_every": 1}
+        | {"tensorboard": False},
+        "validation": {"instances": 2},
+    }
+)
+
+
+def test_a_card_tells_the_training_and_repeats_it(tmp_path: Path) -> None:
+    training, weights = tmp_path / "training", tmp_path / "weights"
+    weights.mkdir()
+    train(CONFIG, training)
+    write_card(training, weights)
+    card = (weights / "card.md").read_text()
+    assert card.startswith("# am\n\n2 steps in ")
+    assert "| reinforce | 2 | 7 to 9 | nearest 2, radius 0-0.3 |" in card
+    assert read_config(str(weights / "config.toml")) == CONFIG
+    for log in ("training.csv", "validation.csv"):
+        assert (weights / log).read_text() == (training / log).read_text()
+
+
+@pytest.mark.parametrize("preset", ["paper-20", "cpu-50", "mixed"])
+def test_a_config_survives_toml(preset: str, tmp_path: Path) -> None:
+    config = read_config(preset)
+    path = tmp_path / "config.toml"
+    path.write_text(to_toml(config.to_dict()))
+    assert read_config(str(path)) == config
+
+
+def test_a_training_without_rows_has_no_card(tmp_path: Path) -> None:
+    train(CONFIG, tmp_path, seconds=0.0)
+    (tmp_path / "validation.csv").write_text("step,seconds,cost,gap\n")
+    with pytest.raises(InputError, match="no rows yet"):
+        write_card(tmp_path, tmp_path)

@@ -27,6 +27,9 @@ from covertour.tour import Tour, make_tour
 SEARCH_SHARE = 0.2
 """``exact`` searches for n² iterations before it proves, and at most this share of its time."""
 
+SEARCHES, SEARCHES_FROM = 5, 500
+"""From so many places on it makes several such searches: they end in different tours."""
+
 LEARNED = {
     "am-gain": "learned, ours: attention that sees what a stop would gain; made in milliseconds",
     "am-dynamic": "learned: Attention-dynamic, the model of the paper",
@@ -241,9 +244,18 @@ def _exact(task: Task) -> Outcome:
 
     instance, watch = task.instance, task.watch
     share = Stop(seconds=SEARCH_SHARE * watch.stop.seconds, length=watch.stop.length)
-    search = replace(watch, stop=share | MaxIterations(instance.n**2))
+    limit = share | MaxIterations(instance.n**2)
+    search = replace(watch, stop=limit)
     start = lns(instance, search, task.seed, task.start, task.workers)
     watch.best = search.best
+    for again in range(1, SEARCHES if instance.n >= SEARCHES_FROM else 1):
+        if not search.over or watch.seconds >= share.seconds:  # interrupted, or out of time
+            break
+        search = Watch(limit, on_progress=watch.on_progress, started=watch.started)
+        places = lns(instance, search, task.seed + again, task.start, task.workers)
+        if search.best < watch.best:
+            start = places
+            watch.improved(search.best, places)
 
     def improve(places: IntArray) -> IntArray:
         short = Watch(MaxIterations(10 * (20 + len(places))))

@@ -1,4 +1,4 @@
-"""The verb bench: literature, random and scale, with tables, files and a picture."""
+"""The verb bench: literature, random, learned and scale, with tables, files and a picture."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 app = typer.Typer(
-    help="Measure methods: on the cases of the literature, on random instances, and at scale.",
+    help="Measure methods: on the literature's cases, random instances, learned ones, at scale.",
     no_args_is_help=False,
 )
 
@@ -206,6 +206,58 @@ def random(
         return ax
 
     publish(target, document, draw)
+
+
+@app.command()
+def learned(
+    method: Annotated[
+        str, typer.Option("--method", "-m", metavar="METHOD", help="A learned method.")
+    ] = "am-gain",
+    sizes: Annotated[
+        str, typer.Option(metavar="N,...", help="Numbers of places.")
+    ] = "20,50,100,200",
+    rule: RuleOption = "nearest 7",
+    count: Annotated[
+        int, typer.Option(parser=whole(1), metavar="C", help="How many instances a size.")
+    ] = 100,
+    seed: SeedOption = 0,
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|DIR",
+            help="Shipped weights by name, or those of `covertour export`.",
+            show_default=False,
+        ),
+    ] = None,
+    reference_seconds: Annotated[
+        float, typer.Option(parser=at_least(0), metavar="S", help="The limit of a proof.")
+    ] = 10.0,
+    workers: Annotated[
+        int, typer.Option(parser=whole(1), metavar="W", help="Threads where many are solved.")
+    ] = 2,
+    output: OutputOption = None,
+    name: NameOption = None,
+) -> None:
+    """Gap to the optimum and speed of a learned method: greedy, with symmetries, samples, search.
+
+    covertour bench learned --method am-gain --sizes 20,50,100 --output results
+    """
+    from covertour import bench
+
+    target = target_of(output, name or "learned")
+    with progress() as on_step:
+        report = bench.learned(
+            method,
+            several("--sizes", sizes, int),
+            rule,
+            count=count,
+            seed=seed,
+            weights=weights,
+            reference_seconds=reference_seconds,
+            workers=workers,
+            on_step=on_step,
+        )
+    publish(target, bench.learned_document(report))
 
 
 @app.command()

@@ -77,8 +77,8 @@ def _card(
             "",
             "## Data",
             "",
-            f"Random uniform instances, new ones at every step: {per_step}. "
-            + (f"It began with the weights of {train['initial']}." if train["initial"] else ""),
+            f"Random uniform instances, new ones at every step: {per_step}."
+            + (f" It began with the weights of {train['initial']}." if train["initial"] else ""),
             "",
             "| learn | steps | places | rules |",
             "| --- | ---: | --- | --- |",

@@ -1,26 +1,18 @@
 """The benchmark of learned methods, on a model with random weights."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from covertour import InputError, bench
-from covertour.neural.config import ModelConfig
-from covertour.neural.export import export
-from covertour.neural.models import make_model
-
-SMALL = ModelConfig("am-gain", width=16, heads=2, layers=1, feed_forward=16)
 
 
-@pytest.fixture(scope="module")
-def weights(tmp_path_factory: pytest.TempPathFactory) -> str:
-    directory: Path = tmp_path_factory.mktemp("weights")
-    export(make_model(SMALL), SMALL, directory)
-    return str(directory)
-
-
-def test_more_decoding_finds_shorter_tours_and_proofs_judge_them(weights: str) -> None:
-    report = bench.learned("am-gain", [12], "nearest 3", count=4, weights=weights, workers=1)
+def test_more_decoding_finds_shorter_tours_and_proofs_judge_them(
+    weights: Callable[[str], Path],
+) -> None:
+    own = str(weights("am-gain"))
+    report = bench.learned("am-gain", [12], "nearest 3", count=4, weights=own, workers=1)
     rows = {row.way: row for row in report.rows}
     greedy, turned, drawn, searched = rows.values()
     assert [row.proven for row in rows.values()] == [4] * 4

@@ -61,9 +61,9 @@ class ModelConfig:
     am-gain. ``normalisation`` in the encoder: over the features of a place (``layer``, the word
     that the paper uses), or over the places (``instance``, close to the batch normalisation of
     Kool et al., whom it follows). In short trials of am-dynamic on 10 places ``instance`` learned
-    and ``layer`` hardly did; for am-gain they were alike. ``polish``: whether its tours are rid of
-    spare stops and crossings (:mod:`covertour.neural.polish`): ``yes``, ``no``, or empty for the
-    model's own choice, which is ``yes`` for am-gain.
+    and ``layer`` hardly did; for am-gain they were alike. ``polish``: whether its tours are
+    polished (:mod:`covertour.neural.polish`): ``yes``, ``no``, or empty for the model's own choice,
+    which is ``yes`` for am-gain.
     """
 
     name: str = "am-gain"
@@ -99,8 +99,9 @@ class ModelConfig:
 class StageConfig:
     """A part of the curriculum: so many steps on random instances of these sizes and rules.
 
-    ``sizes``: the least and the largest number of places; each step draws one. ``rules``: each
-    instance draws one. ``learn``: ``reinforce``, or ``imitate`` tours of the search.
+    ``sizes``: the least and the largest number of places; each step draws one, between 20 and 40
+    as often as between 40 and 80. ``rules``: each instance draws one. ``learn``: ``reinforce``, or
+    ``imitate`` tours of the search.
     """
 
     steps: int = 10_000

@@ -98,13 +98,14 @@ def score(model: Model, batch: Batch, tours: Tensor, *, useful: bool) -> Rollout
 
 
 def polished(batch: Batch, tours: Tensor) -> Tensor:
-    """Tours, int64[b, r, t], without spare stops and crossings; stops may repeat."""
+    """Tours, int64[b, r, t], polished (:mod:`covertour.neural.polish`); stops may repeat."""
     b, r, t = tours.shape
     better = polish(
         tours.cpu().numpy().reshape(b * r, t),
         np.repeat(np.arange(b), r),
         batch.distances.cpu().numpy(),
         batch.covers.cpu().numpy(),
+        batch.allowed.cpu().numpy(),
         batch.required.cpu().numpy(),
     )
     return torch.from_numpy(better).view(b, r, t).to(tours.device)

@@ -1,4 +1,4 @@
-"""Polish: learned tours without the stops that they do not need, and without crossings; numpy.
+"""Polish: learned tours without stops to spare, with better ones, without crossings; numpy.
 
 Many tours at a time; one that has fewer stops than others repeats its last.
 """
@@ -21,17 +21,43 @@ def polish(
     instance: IntArray,
     distances: FloatArray,
     covers: BoolArray,
+    allowed: BoolArray,
     needed: BoolArray,
 ) -> IntArray:
-    """The tours, int64[k, t], with no stop to spare and no better pair of legs.
+    """The tours, int64[k, t], with no stop to spare and no better pair of legs; and better stops.
 
     ``instance``: int64[k], whose tour each is. ``distances``: float[b, n, n]; where they differ one
-    way and the other, legs stay as they are. ``covers``: bool[b, n, n], row i covers column j;
-    ``needed``: bool[b, n], stops that must stay.
+    way and the other, legs stay as they are. ``covers``: bool[b, n, n], row i covers column j.
+    ``allowed``, ``needed``: bool[b, n], places that may be stops, and stops that must stay.
     """
-    return uncrossed(
-        without_spare_stops(tours, instance, distances, covers, needed), instance, distances
-    )
+    better = without_spare_stops(tours, instance, distances, covers, needed)
+    better = gathered(uncrossed(gathered(better), instance, distances))
+    better = with_better_stops(better, instance, distances, covers, allowed, needed)
+    better = without_spare_stops(better, instance, distances, covers, needed)
+    better = uncrossed(better, instance, distances)
+    return np.take(better, np.minimum(np.arange(tours.shape[1]), better.shape[1] - 1), axis=1)
+
+
+def gathered(tours: IntArray) -> IntArray:
+    """The tours with all that is repeated at the end again, and no longer than they need to be."""
+    new = _new(tours)
+    stops = new.sum(axis=1)
+    order = np.argsort(~new, axis=1, kind="stable")[:, : stops.max()]
+    last = np.take_along_axis(order, stops[:, None] - 1, axis=1)
+    order = np.where(np.arange(order.shape[1]) < stops[:, None], order, last)
+    return np.take_along_axis(tours, order, axis=1)
+
+
+def _new(tours: IntArray) -> BoolArray:
+    """Where a stop is another than the one before it."""
+    new = np.ones(tours.shape, dtype=bool)
+    new[:, 1:] = tours[:, 1:] != tours[:, :-1]
+    return new
+
+
+def _count(tours: IntArray, instance: IntArray, covers: BoolArray, new: BoolArray) -> IntArray:
+    """How many stops of each tour cover each place, int64[k, n]."""
+    return (covers[instance[:, None], tours] & new[:, :, None]).sum(axis=1)
 
 
 def without_spare_stops(
@@ -44,10 +70,9 @@ def without_spare_stops(
     """Leave out stops whose places others cover too, the one that saves most first."""
     tours = tours.copy()
     position = np.arange(tours.shape[1])
-    new = tours != np.roll(tours, 1, axis=1)
-    new[:, 0] = True
+    new = _new(tours)
     stops = new.sum(axis=1)  # each tour's own come first, then its last repeated
-    count = (covers[instance[:, None], tours] & new[:, :, None]).sum(axis=1)
+    count = _count(tours, instance, covers, new)
     slack = SLACK * distances.max(initial=0.0)
     rows = np.arange(len(tours))
     while len(rows):
@@ -79,6 +104,50 @@ def _saved(
     return (
         distances[one, before, tours] + distances[one, tours, after] - distances[one, before, after]
     )
+
+
+def with_better_stops(
+    tours: IntArray,
+    instance: IntArray,
+    distances: FloatArray,
+    covers: BoolArray,
+    allowed: BoolArray,
+    needed: BoolArray,
+) -> IntArray:
+    """Replace stops, one after the other, by the places that cover what only they do at least cost.
+
+    A stop that covers nothing alone stays as it is.
+    """
+    tours = tours.copy()
+    new = _new(tours)
+    last = new.sum(axis=1) - 1
+    count = _count(tours, instance, covers, new)
+    slack = SLACK * distances.max(initial=0.0)
+    for position in range(tours.shape[1]):
+        rows = np.flatnonzero((last >= position) & ~needed[instance, tours[:, position]])
+        alone = covers[instance[rows], tours[rows, position]] & (count[rows] == 1)
+        some = alone.any(axis=1)
+        rows, alone = rows[some], alone[some]
+        if not len(rows):
+            continue
+        one, stop = instance[rows], tours[rows, position]
+        before = tours[rows, np.where(position > 0, position - 1, last[rows])]
+        after = tours[rows, np.where(position < last[rows], position + 1, 0)]
+        way = distances[one, before] + distances[one, :, after]
+        # Those who cover every place that the stop alone covers.
+        which, place = alone.nonzero()
+        begin = np.flatnonzero(np.append(True, which[1:] != which[:-1]))
+        able = np.logical_and.reduceat(covers[one[which], :, place], begin, axis=0)
+        way[~(able & allowed[one])] = np.inf
+        best = way.argmin(axis=1)
+        row = np.arange(len(rows))
+        better = way[row, best] < way[row, stop] - slack
+        rows, one, stop, best = rows[better], one[better], stop[better], best[better]
+        count[rows] += covers[one, best].astype(np.int64) - covers[one, stop]
+        tours[rows, position] = best
+        ends = rows[last[rows] == position]
+        tours[ends, position:] = tours[ends, position, None]
+    return tours
 
 
 def uncrossed(tours: IntArray, instance: IntArray, distances: FloatArray) -> IntArray:

@@ -334,7 +334,7 @@ def shortest(
     """The shortest tour of each of b instances, int64[m], of those found, int64[b, ., .] each.
 
     Every tour that was decoded passes through here. Tours may repeat a stop, one after the other.
-    ``polished``: they are first rid of spare stops and crossings.
+    ``polished``: they are polished first (:mod:`covertour.neural.polish`).
     """
     longest = max(found.shape[2] for found in tours)
     filled = [
@@ -356,7 +356,7 @@ def shortest(
 
 
 def _polished(instances: Sequence[Instance], problem: Problem, tours: IntArray) -> IntArray:
-    """Tours, int64[b, k, t], without spare stops and crossings, by the instances' own distances."""
+    """Tours, int64[b, k, t], polished by the instances' own distances."""
     b, k, t = tours.shape
     if all(instance.metric == "euclidean" for instance in instances):
         distances = problem.distances.astype(np.float64)
@@ -367,8 +367,6 @@ def _polished(instances: Sequence[Instance], problem: Problem, tours: IntArray) 
     flat, whose = tours.reshape(b * k, t), np.repeat(np.arange(b), k)
     most = max(1, POLISHED_AT_ONCE // (t * instances[0].n))
     pieces = [slice(first, first + most) for first in range(0, b * k, most)]
-    better = [
-        polish(flat[piece], whose[piece], distances, problem.covers, problem.required)
-        for piece in pieces
-    ]
+    known = distances, problem.covers, problem.allowed, problem.required
+    better = [polish(flat[piece], whose[piece], *known) for piece in pieces]
     return np.concatenate(better).reshape(b, k, t)

@@ -193,7 +193,7 @@ def test_am_gain_makes_the_keys_that_its_description_has(five: Instance) -> None
     code = model.encode(batch)
     found, _ = model.scores(code, model.start(code, 1), state)
     weight = {name: numbers(value) for name, value in model.state_dict().items()}
-    h, d, m = numbers(code.h)[0], 8, 2
+    h, d, m = numbers(model.encoder(batch))[0], 8, 2
     # g: 0 covers 1 (c = 1) and 2 (c = 2); then 3 and 4 are uncovered, and each place has its gain.
     features = np.array(
         [[1, 0, 0 / 3], [1 / 2, 0, 0 / 3], [1, 0, 1 / 4], [1, 1, 2 / 3], [1, 1, 2 / 3]]

@@ -11,7 +11,7 @@ from torch.nn import functional as f
 
 from covertour import InputError
 from covertour.neural.config import MODELS, ModelConfig
-from covertour.neural.export import attention, attention_to_all, export
+from covertour.neural.export import _attention, _attention_to_all, export
 from covertour.neural.models import make_model
 
 SMALL = {"width": 16, "heads": 2, "layers": 1, "feed_forward": 16}
@@ -35,11 +35,11 @@ def test_exported_attention_is_that_of_torch() -> None:
     query, key, value = torch.rand(3, 2, 4, 5, 6, generator=torch.Generator().manual_seed(1))
     seen = torch.ones(2, 1, 5, 5, dtype=torch.bool)
     expected = f.scaled_dot_product_attention(query, key, value, attn_mask=seen)
-    torch.testing.assert_close(attention(query, key, value, seen), expected)
-    torch.testing.assert_close(attention_to_all(query, key, value, seen), expected)
+    torch.testing.assert_close(_attention(query, key, value, seen), expected)
+    torch.testing.assert_close(_attention_to_all(query, key, value, seen), expected)
     seen[1, :, :, 2:] = False
     expected = f.scaled_dot_product_attention(query, key, value, attn_mask=seen)
-    torch.testing.assert_close(attention(query, key, value, seen), expected)
+    torch.testing.assert_close(_attention(query, key, value, seen), expected)
 
 
 def test_a_directory_that_cannot_be_made_is_refused(tmp_path: Path) -> None:

@@ -26,20 +26,35 @@ from covertour.neural.environment import State
 # --- Section 'Encoder': static embeddings ---------------------------------------------------------
 
 
+def fold(x: Tensor, parts: int) -> Tensor:
+    """[b, n, d] as [b, n, p, d/p]."""
+    return x.view(*x.shape[:-1], parts, -1)
+
+
+def unfold(x: Tensor) -> Tensor:
+    """[b, n, p, d/p] as [b, n, d] again."""
+    return x.flatten(2)
+
+
 def split(x: Tensor, heads: int) -> Tensor:
     """[b, n, d] as [b, m, n, d/m], one slice a head."""
-    return x.view(*x.shape[:-1], heads, -1).transpose(1, 2)
+    return fold(x, heads).transpose(1, 2)
 
 
 def join(x: Tensor) -> Tensor:
     """[b, m, n, d/m] as [b, n, d] again."""
-    return x.transpose(1, 2).flatten(2)
+    return unfold(x.transpose(1, 2))
 
 
 def mean_of(h: Tensor, weight: Tensor) -> Tensor:
     """Mean embedding over the places with weight 1 in [b, r, n], as [b, r, d]; 0 over none."""
     weight = weight.to(h.dtype)
     return weight @ h / weight.sum(-1, keepdim=True).clamp(min=1.0)
+
+
+def among(u: Tensor, seen: Tensor) -> Tensor:
+    """The scores with -inf for what is not seen, so that a softmax leaves it out."""
+    return u.masked_fill(~seen, -torch.inf)
 
 
 class Normalise(nn.Module):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from covertour.neural.attention import Encoder, clipped, glimpse, mean_of, of_stop, split
+from covertour.neural.attention import Encoder, among, clipped, glimpse, mean_of, of_stop, split
 from covertour.neural.batch import Batch
 from covertour.neural.config import ModelConfig
 from covertour.neural.environment import State
@@ -181,7 +181,7 @@ class PointerDynamic(nn.Module):
         beside = self.attend_memory(memory) + attend_0
         mixed = code.attend_static[:, None] + g * attend + beside[:, :, None]
         u = self.attend(torch.tanh(mixed)).squeeze(-1)
-        a = u.masked_fill(~code.exists[:, None], -torch.inf).softmax(-1)
+        a = among(u, code.exists[:, None]).softmax(-1)
         # c = Σ a_i x_i, its static and its dynamic half; the a_i sum to 1.
         half = self.embed_dynamic((a * state.guidance).sum(-1, keepdim=True))
         context = torch.cat([a @ code.static, half], dim=-1)

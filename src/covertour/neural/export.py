@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as f
 
 from covertour.errors import InputError
+from covertour.neural import attention, baselines, gain
 from covertour.neural.batch import Batch
 from covertour.neural.config import ModelConfig
 from covertour.neural.environment import State
@@ -68,31 +69,102 @@ class DecoderGraph(nn.Module):
         return self.model.scores(self.kind(*code), memory, State(step=self.step, **state))
 
 
-def attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor) -> Tensor:
+# --- Leaner operations ----------------------------------------------------------------------------
+#
+# A step of the decoder is so little work that the number of operations tells, and the exporter
+# turns some of torch's into a dozen, half of which only find out shapes. While a graph is traced
+# these stand in for those of the same names; a test compares the graphs with the models.
+
+
+class _Fold(torch.autograd.Function):
+    """``fold`` of :mod:`covertour.neural.attention`, as one operation."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, parts: int) -> Tensor:
+        """As without export."""
+        return x.view(*x.shape[:-1], parts, -1)
+
+    @staticmethod
+    def symbolic(g: Any, x: Any, parts: int) -> Any:
+        """In the shape, 0 is what it was, -1 what is left."""
+        return g.op("Reshape", x, g.op("Constant", value_t=torch.tensor([0, 0, parts, -1])))
+
+
+class _Unfold(torch.autograd.Function):
+    """``unfold``, as one operation."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        """As without export."""
+        return x.flatten(2)
+
+    @staticmethod
+    def symbolic(g: Any, x: Any) -> Any:
+        """In the shape, 0 is what it was, -1 what is left."""
+        return g.op("Reshape", x, g.op("Constant", value_t=torch.tensor([0, 0, -1])))
+
+
+class _OfStop(torch.autograd.Function):
+    """``of_stop``, as two operations."""
+
+    @staticmethod
+    def forward(ctx: Any, h: Tensor, place: Tensor) -> Tensor:
+        """As without export."""
+        return h.gather(1, place[:, :, None].expand(-1, -1, h.shape[-1]))
+
+    @staticmethod
+    def symbolic(g: Any, h: Any, place: Any) -> Any:
+        """Rows of each instance by number."""
+        column = g.op("Unsqueeze", place, g.op("Constant", value_t=torch.tensor([2])))
+        return g.op("GatherND", h, column, batch_dims_i=1)
+
+
+def _fold(x: Tensor, parts: int) -> Tensor:
+    """``fold``; while a graph is traced, sizes are tensors."""
+    return _Fold.apply(x, int(parts))  # type: ignore[no-untyped-call, no-any-return]
+
+
+def _among(u: Tensor, seen: Tensor) -> Tensor:
+    """``among``, where in the runtime all places exist."""
+    return u
+
+
+def _attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor) -> Tensor:
     """softmax(Q K^T / sqrt(d_k)) V over what the mask shows, in as few operations as it takes."""
     u = query / math.sqrt(query.shape[-1]) @ key.transpose(-1, -2)
     return u.masked_fill(~attn_mask, -torch.inf).softmax(-1) @ value
 
 
-def attention_to_all(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor) -> Tensor:
-    """The same where the mask shows everything: in an exported encoder all places exist."""
+def _attention_to_all(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor) -> Tensor:
+    """The same where the mask shows everything: in the encoder all places exist."""
     return (query / math.sqrt(query.shape[-1]) @ key.transpose(-1, -2)).softmax(-1) @ value
 
 
-@contextmanager
-def _traced_with(function: Callable[..., Tensor]) -> Iterator[None]:
-    """Attention by this function instead of torch's.
+LEAN: dict[str, Callable[..., Tensor]] = {
+    "fold": _fold,
+    "unfold": _Unfold.apply,
+    "of_stop": _OfStop.apply,
+    "among": _among,
+}
 
-    Of that the exporter makes twice the operations, to be right where a row sees nothing at all;
-    they took a sixth of the encoder's time.
-    """
-    name = "scaled_dot_product_attention"
-    usual = getattr(f, name)
-    setattr(f, name, function)
+
+@contextmanager
+def _traced_with(attended: Callable[..., Tensor]) -> Iterator[None]:
+    """The models with the leaner operations, and attention by this function."""
+    replaced = [(f, "scaled_dot_product_attention", attended)] + [
+        (module, name, operation)
+        for module in (attention, baselines, gain)
+        for name, operation in LEAN.items()
+        if hasattr(module, name)
+    ]
+    usual = [getattr(module, name) for module, name, _ in replaced]
     try:
+        for module, name, operation in replaced:
+            setattr(module, name, operation)
         yield
     finally:
-        setattr(f, name, usual)
+        for (module, name, _), operation in zip(replaced, usual, strict=True):
+            setattr(module, name, operation)
 
 
 def export(model: Any, config: ModelConfig, directory: Path) -> None:
@@ -110,7 +182,7 @@ def export(model: Any, config: ModelConfig, directory: Path) -> None:
     with torch.no_grad():
         memory, *parts = encoder(**given)
     names = ["memory", *encoder.kind._fields]
-    with _traced_with(attention_to_all):
+    with _traced_with(_attention_to_all):
         _write(directory / "encoder.onnx", encoder, given, names)
 
     flags = given["covers"][:, :1].expand(b, r, n)
@@ -124,7 +196,7 @@ def export(model: Any, config: ModelConfig, directory: Path) -> None:
     }
     for name, step in (("first", 0), ("next", 1)):
         decoder = DecoderGraph(model, encoder.kind, step)
-        with _traced_with(attention):
+        with _traced_with(_attention):
             _write(directory / f"{name}.onnx", decoder, given, ["scores", "memory_after"])
     content = {"format": FORMAT, "version": __version__, "model": asdict(config)}
     write_json(directory / "model.json", content)
@@ -134,7 +206,10 @@ def _write(path: Path, graph: nn.Module, given: dict[str, Tensor], outputs: list
     """Trace the graph on the given inputs and write it; sizes other than the model's stay open."""
     axes = {}
     for name, value in given.items():
-        axes[name] = {0: "b"} | {axis: "n" for axis in range(1, value.dim()) if _is_n(value, axis)}
+        sizes = dict(enumerate(value.shape))
+        axes[name] = {0: "b"} | {
+            axis: f"{size // PLACES}n" for axis, size in sizes.items() if size % PLACES == 0
+        }
         if name == "memory" or name in STATE:
             axes[name][1] = "r"
     buffer: Any = io.BytesIO()
@@ -152,7 +227,3 @@ def _write(path: Path, graph: nn.Module, given: dict[str, Tensor], outputs: list
             dynamic_axes=axes,
         )
     write_whole(path, buffer.getvalue())
-
-
-def _is_n(value: Tensor, axis: int) -> bool:
-    return value.shape[axis] == PLACES

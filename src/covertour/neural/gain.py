@@ -12,20 +12,35 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as f
 
-from covertour.neural.attention import Encoder, clipped, join, mean_of, of_stop, split
+from covertour.neural.attention import (
+    Encoder,
+    among,
+    clipped,
+    fold,
+    join,
+    mean_of,
+    of_stop,
+    split,
+    unfold,
+)
 from covertour.neural.batch import Batch
 from covertour.neural.config import ModelConfig
 from covertour.neural.environment import State
 
 
 class GainCode(NamedTuple):
-    """h, key: [b, n, d]; key_1, value_1: [b, m, n, d/m]; mean: [b, 1, d]; exists: [b, n].
+    """What linear maps make of the embeddings of all places, so that no step has to.
 
-    apart: distances in units of 1/sqrt(n), [b, n, n]; covered: how many each covers, [b, 1, n].
+    from_last, from_first, left: shares in the context, [b, n, d]; keys: W^K h and its products with
+    the features' weights, [b, (1 + c) n, d]; key_1, value_1: [b, m, n, d/m]; mean: [b, 1, d];
+    exists: [b, n]. apart: distances in units of 1/sqrt(n), [b, n, n]; covered: how many each
+    covers, [b, 1, n].
     """
 
-    h: Tensor
-    key: Tensor
+    from_last: Tensor
+    from_first: Tensor
+    left: Tensor
+    keys: Tensor
     key_1: Tensor
     value_1: Tensor
     mean: Tensor
@@ -68,10 +83,13 @@ class AttentionGain(nn.Module):
         """The encoder, keys and values, and distances as multiples of 1/sqrt(n)."""
         h = self.encoder(batch)
         key_1, value_1, key = self.key_value_logit(h).chunk(3, dim=-1)
+        last, first = self.context_stops.weight.chunk(2, dim=1)
         places = batch.exists.sum(1)[:, None, None]
         return GainCode(
-            h=h,
-            key=key,
+            from_last=f.linear(h, last),
+            from_first=f.linear(h, first),
+            left=self.context_uncovered(h),
+            keys=torch.cat([key, *(key * times for times in self.feature_times)], dim=1),
             key_1=split(key_1, self.heads),
             value_1=split(value_1, self.heads),
             mean=self.context_mean(mean_of(h, batch.exists[:, None])),
@@ -87,35 +105,33 @@ class AttentionGain(nn.Module):
     def scores(self, code: GainCode, memory: Tensor, state: State) -> tuple[Tensor, Tensor]:
         """Glimpse and scores with the features, less the penalty on the way."""
         if state.step == 0:
-            stops = self.no_stops.expand(*memory.shape[:2], -1)
+            stops = self.context_stops(self.no_stops)
         else:
-            stops = torch.cat([of_stop(code.h, state.last), of_stop(code.h, state.first)], dim=-1)
-        left = self.context_uncovered(mean_of(code.h, state.uncovered))
-        context = memory + self.context_stops(stops) + left
+            stops = of_stop(code.from_last, state.last) + of_stop(code.from_first, state.first)
+        context = memory + stops + mean_of(code.left, state.uncovered)
         share = state.gain / code.covered
         features = torch.stack([state.guidance, state.uncovered.float(), share], dim=2)  # φ
 
         # The glimpse: softmax((K_1 + W_1 φ) · context / sqrt(d/m)) (V_1 + W_2 φ), in each head.
         parts = split(context, self.heads)  # [b, m, r, d/m]
-        by_feature = torch.einsum("bmrk,cmk->brmc", parts, self._per_head(self.feature_key))
-        u = parts @ code.key_1.transpose(2, 3) + (by_feature @ features).transpose(1, 2)
-        u = u / math.sqrt(parts.shape[-1])
-        a = u.masked_fill(~code.exists[:, None, None], -torch.inf).softmax(-1)
+        by_feature = fold(context @ self._by_head(self.feature_key), self.heads) @ features
+        u = parts @ code.key_1.transpose(2, 3) + by_feature.transpose(1, 2)
+        a = among(u / math.sqrt(parts.shape[-1]), code.exists[:, None, None]).softmax(-1)
         felt = a.transpose(1, 2) @ features.transpose(2, 3)  # [b, r, m, c]
-        by_feature = torch.einsum("brmc,cmk->bmrk", felt, self._per_head(self.feature_value))
-        query = self.project(join(a @ code.value_1 + by_feature))
+        by_feature = unfold(felt) @ self._by_head(self.feature_value).T
+        query = self.project(join(a @ code.value_1) + by_feature)
 
-        # The scores: q · k_i, where (q ∘ w_c) · (W^K h_i) stands in for making keys at every step.
-        times = torch.cat([torch.ones_like(self.feature_times[:1]), self.feature_times])
-        products = (query[:, :, None] * times).flatten(1, 2) @ code.key.transpose(1, 2)
-        products = products.view(*query.shape[:2], FEATURES + 1, -1)  # [b, r, 1 + c, n]
-        u = products[:, :, 0] + (products[:, :, 1:] * features).sum(2)
-        u = u + ((query @ self.feature_plus.T)[:, :, None] @ features).squeeze(2)
+        # The scores: q · k_i, its part without features and the factors of each feature.
+        products = fold(query @ code.keys.transpose(1, 2), 1 + FEATURES)  # [b, r, 1 + c, n]
+        factors = products[:, :, 1:] + (query @ self.feature_plus.T)[..., None]
+        u = products[:, :, 0] + (factors * features).sum(2)
         u = clipped(u / math.sqrt(query.shape[-1]), self.clip)
         if state.step > 0:
             u = u - f.softplus(self.penalty(query)) * of_stop(code.apart, state.last)
         return u, memory
 
-    def _per_head(self, weight: Tensor) -> Tensor:
-        """[c, d] as [c, m, d/m]."""
-        return weight.view(FEATURES, self.heads, -1)
+    def _by_head(self, weight: Tensor) -> Tensor:
+        """[c, d] as [d, m c], from each head's part of the width to the features in that head."""
+        parts = weight.view(FEATURES, self.heads, -1)
+        own = torch.eye(self.heads, device=weight.device)
+        return torch.einsum("cmk,mh->mkhc", parts, own).reshape(weight.shape[1], -1)

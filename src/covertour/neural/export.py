@@ -121,7 +121,7 @@ class _OfStop(torch.autograd.Function):
 
 def _fold(x: Tensor, parts: int) -> Tensor:
     """``fold``; while a graph is traced, sizes are tensors."""
-    return _Fold.apply(x, int(parts))  # type: ignore[no-untyped-call, no-any-return]
+    return _Fold.apply(x, int(parts))  # type: ignore[no-untyped-call]
 
 
 def _among(u: Tensor, seen: Tensor) -> Tensor:

@@ -40,9 +40,13 @@ def polish(
 
 def gathered(tours: IntArray) -> IntArray:
     """The tours with all that is repeated at the end again, and no longer than they need to be."""
-    new = _new(tours)
-    stops = new.sum(axis=1)
-    order = np.argsort(~new, axis=1, kind="stable")[:, : stops.max()]
+    return _kept(tours, _new(tours))
+
+
+def _kept(tours: IntArray, keep: BoolArray) -> IntArray:
+    """The stops to keep, bool[k, t], in front, the last of them repeated."""
+    stops = keep.sum(axis=1)
+    order = np.argsort(~keep, axis=1, kind="stable")[:, : stops.max(initial=1)]
     last = np.take_along_axis(order, stops[:, None] - 1, axis=1)
     order = np.where(np.arange(order.shape[1]) < stops[:, None], order, last)
     return np.take_along_axis(tours, order, axis=1)
@@ -55,11 +59,6 @@ def _new(tours: IntArray) -> BoolArray:
     return new
 
 
-def _count(tours: IntArray, instance: IntArray, covers: BoolArray, new: BoolArray) -> IntArray:
-    """How many stops of each tour cover each place, int64[k, n]."""
-    return (covers[instance[:, None], tours] & new[:, :, None]).sum(axis=1)
-
-
 def without_spare_stops(
     tours: IntArray,
     instance: IntArray,
@@ -68,42 +67,52 @@ def without_spare_stops(
     needed: BoolArray,
 ) -> IntArray:
     """Leave out stops whose places others cover too, the one that saves most first."""
-    tours = tours.copy()
-    position = np.arange(tours.shape[1])
-    new = _new(tours)
-    stops = new.sum(axis=1)  # each tour's own come first, then its last repeated
-    count = _count(tours, instance, covers, new)
+    k, t = tours.shape
+    kept = _new(tours)
+    has = covers[instance[:, None], tours] & kept[:, :, None]  # bool[k, t, n]
+    count = has.sum(axis=1)
+    before, after = _neighbours(kept)
+
+    def saving(row: IntArray, at: IntArray) -> FloatArray:
+        """What leaving out the stops at these positions saves."""
+        one, stop = instance[row], tours[row, at]
+        left, right = tours[row, before[row, at]], tours[row, after[row, at]]
+        way = distances[one, left, stop] + distances[one, stop, right]
+        return way - distances[one, left, right]
+
+    every = np.arange(k)
+    saved = saving(np.repeat(every, t), np.tile(np.arange(t), k)).reshape(k, t)
     slack = SLACK * distances.max(initial=0.0)
-    rows = np.arange(len(tours))
-    while len(rows):
-        part, one, last = tours[rows], instance[rows], stops[rows] - 1
-        alone = covers[one[:, None], part] & (count[rows] == 1)[:, None]
-        spare = ~alone.any(axis=2) & ~needed[one[:, None], part] & (position <= last[:, None])
-        saved = _saved(part, one, last, distances)
-        spare &= saved >= -slack  # with rounded distances the direct way can be longer
-        saved[~spare] = -np.inf
-        where = saved.argmax(axis=1)
-        some = spare.any(axis=1)
-        rows, one, where, last = rows[some], one[some], where[some], last[some]
-        count[rows] -= covers[one, tours[rows, where]]
-        stops[rows] -= 1
-        # Those behind it move up; if it was the last, the one before it is repeated.
-        order = position + (position >= where[:, None])
-        order = np.minimum(order, np.where(where < last, last, last - 1)[:, None])
-        tours[rows] = np.take_along_axis(tours[rows], order, axis=1)
-    return tours
+    spare = kept & ~needed[instance[:, None], tours]
+    while True:
+        row, at = spare.nonzero()
+        spare[row, at] = ~(has[row, at] & (count[row] == 1)).any(axis=1)
+        # With rounded distances the direct way can be longer.
+        worth = np.where(spare & (saved >= -slack), saved, -np.inf)
+        best = worth.argmax(axis=1)
+        row = np.flatnonzero(worth[every, best] > -np.inf)
+        if not len(row):
+            return _kept(tours, kept)
+        at = best[row]
+        spare[row, at] = kept[row, at] = False
+        count[row] -= has[row, at]
+        left, right = before[row, at], after[row, at]
+        after[row, left], before[row, right] = right, left
+        saved[row, left], saved[row, right] = saving(row, left), saving(row, right)
 
 
-def _saved(
-    tours: IntArray, instance: IntArray, last: IntArray, distances: FloatArray
-) -> FloatArray:
-    """What leaving out each stop saves, float[k, t]; ``last``: int64[k], where each tour ends."""
-    one, row = instance[:, None], np.arange(len(tours))
-    before, after = np.roll(tours, 1, axis=1), np.roll(tours, -1, axis=1)
-    after[row, last] = tours[:, 0]
-    return (
-        distances[one, before, tours] + distances[one, tours, after] - distances[one, before, after]
-    )
+def _neighbours(kept: BoolArray) -> tuple[IntArray, IntArray]:
+    """The positions of the stops before and after each that is kept, int64[k, t]; tours close.
+
+    ``kept``: those in front of each tour.
+    """
+    k, t = kept.shape
+    position = np.arange(t)
+    last = kept.sum(axis=1) - 1
+    before, after = np.tile(position - 1, (k, 1)), np.tile(position + 1, (k, 1))
+    before[:, 0] = last
+    after[np.arange(k), last] = 0
+    return before, np.minimum(after, t - 1)
 
 
 def with_better_stops(
@@ -121,7 +130,7 @@ def with_better_stops(
     tours = tours.copy()
     new = _new(tours)
     last = new.sum(axis=1) - 1
-    count = _count(tours, instance, covers, new)
+    count = (covers[instance[:, None], tours] & new[:, :, None]).sum(axis=1)
     slack = SLACK * distances.max(initial=0.0)
     for position in range(tours.shape[1]):
         rows = np.flatnonzero((last >= position) & ~needed[instance, tours[:, position]])

@@ -61,11 +61,13 @@ class Decoding:
     ``samples``: draw so many beside the greedy one. ``symmetries``: look at the places turned and
     mirrored in all eight ways, with samples of each. ``weights``: a name of shipped ones or a
     directory written by ``covertour export``; by default those shipped for the nearest size.
+    ``raw``: tours as the network makes them, where its model would have them polished.
     """
 
     samples: int = 0
     symmetries: bool = False
     weights: str | Path | None = None
+    raw: bool = False
 
     def __post_init__(self) -> None:
         if self.samples < 0 or self.samples != int(self.samples):
@@ -155,7 +157,7 @@ def check_call(method: str, seed: int, workers: int, decoding: Decoding | None) 
         raise InputError("seed, workers: expected a seed >= 0 and at least one worker")
     if decoding is not None and METHODS[method].model is None:
         raise InputError(
-            f"samples, symmetries, weights: {method} is not a learned method and takes none"
+            f"samples, symmetries, weights, raw: {method} is not a learned method and takes none"
         )
 
 
@@ -309,6 +311,7 @@ def decoded_tours(
         instances,
         samples=decoding.samples,
         symmetries=decoding.symmetries,
+        raw=decoding.raw,
         seed=seed,
         workers=workers,
     )

@@ -61,6 +61,7 @@ def test_limits_do_not_disturb_a_learned_method(covertour: Any, many: str, weigh
         (("--samples", "2"), ("--samples", "learned", "lns")),
         (("--samples", "0"), ("--samples", "learned", "lns")),
         (("--symmetries",), ("--symmetries", "learned")),
+        (("--raw",), ("--raw", "learned")),
         (("--method", "exact", "--weights", "x"), ("--weights", "learned", "exact")),
         (("--method", "am", "--samples", "-1"), ("--samples", ">= 0")),
         (("--method", "am", "--weights", "nowhere"), ("'nowhere'", "no directory")),

@@ -195,9 +195,11 @@ def test_am_gain_makes_the_keys_that_its_description_has(five: Instance) -> None
     weight = {name: numbers(value) for name, value in model.state_dict().items()}
     h, d, m = numbers(model.encoder(batch))[0], 8, 2
     # g: 0 covers 1 (c = 1) and 2 (c = 2); then 3 and 4 are uncovered, and each place has its gain.
-    features = np.array(
-        [[1, 0, 0 / 3], [1 / 2, 0, 0 / 3], [1, 0, 1 / 4], [1, 1, 2 / 3], [1, 1, 2 / 3]]
-    )
+    seen = np.array([[1, 0, 0 / 3], [1 / 2, 0, 0 / 3], [1, 0, 1 / 4], [1, 1, 2 / 3], [1, 1, 2 / 3]])
+    most = np.array([0, 0, 1, 2, 2]) / 2
+    way = np.array([0, 0.1, 0.3, 0.6, 1.0]) * np.sqrt(5)
+    ways = [way / 4, way / 4, np.exp(-way / 2), most / (1 + way)]
+    features = np.column_stack([seen, most, *ways])
     k_1, v_1, key = np.split(h @ weight["key_value_logit.weight"].T, 3, axis=1)
     context = (
         weight["context_mean.weight"] @ h.mean(axis=0)
@@ -212,7 +214,6 @@ def test_am_gain_makes_the_keys_that_its_description_has(five: Instance) -> None
     query = weight["project.weight"] @ np.concatenate(parts)
     keys = key * (1 + features @ weight["feature_times"]) + features @ weight["feature_plus"]
     rate = np.log1p(np.exp(weight["penalty.weight"][0] @ query + weight["penalty.bias"][0]))
-    way = np.array([0, 0.1, 0.3, 0.6, 1.0]) * np.sqrt(5)
     expected = 10 * np.tanh(keys @ query / np.sqrt(d)) - rate * way
     assert_allclose(numbers(found)[0, 0], expected, atol=1e-4)
 

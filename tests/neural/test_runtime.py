@@ -88,6 +88,17 @@ def test_more_samples_and_symmetries_give_shorter_tours_that_cover(
     assert means[2] < means[0]
 
 
+def test_raw_tours_are_those_of_the_network(both: tuple[torch.nn.Module, Network]) -> None:
+    _, network = both
+    same = instances(15)
+    (made, _), polished = rollouts(network, problem_of(same)), best_tours(network, same)
+    for one, tour, raw, better in zip(
+        same, made[:, 0], best_tours(network, same, raw=True), polished, strict=True
+    ):
+        assert raw.tolist() == list(dict.fromkeys(tour.tolist()))
+        assert one.length(better) <= one.length(raw) + 1e-9
+
+
 def test_symmetries_are_eight_and_keep_distances() -> None:
     places = np.random.default_rng(1).random((1, 5, 2)).astype(np.float32)
     ways = [turn(places, way) for way in range(8)]

@@ -119,6 +119,7 @@ def _ways(weights: str | None) -> dict[str, Decoding]:
     """Ways of decoding by name; the greedy one is the first."""
     return {
         "greedy": Decoding(weights=weights),
+        "greedy, not polished": Decoding(weights=weights, raw=True),
         "8 symmetries": Decoding(symmetries=True, weights=weights),
         f"8 symmetries x {SAMPLES} samples": Decoding(SAMPLES, True, weights),
     }

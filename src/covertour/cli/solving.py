@@ -125,6 +125,10 @@ def solve(
             "--symmetries", help="Learned methods: turn and mirror the places in all eight ways."
         ),
     ] = False,
+    raw: Annotated[
+        bool,
+        typer.Option("--raw", help="Learned methods: tours as the network makes them, unpolished."),
+    ] = False,
     weights: Annotated[
         str | None,
         typer.Option(
@@ -177,7 +181,7 @@ def solve(
     if prove and method not in ("lns", "exact"):
         raise InputError(f"--prove: proofs are by the method exact, not by {method}")
     method = "exact" if prove else method
-    decoding = _decoding(method, samples, symmetries, weights)
+    decoding = _decoding(method, samples, symmetries, weights, raw)
     stop = _stop(seconds, iterations, target, no_improvement, gap)
     if seconds is None and iterations is None and no_improvement is None:
         stop = stop | default_stop(instance, method)
@@ -222,16 +226,21 @@ def _stop(
 
 
 def _decoding(
-    method: str, samples: int | None, symmetries: bool, weights: str | None
+    method: str, samples: int | None, symmetries: bool, weights: str | None, raw: bool
 ) -> Decoding | None:
     """What was asked of a learned method; None if nothing, and refused for the others."""
     from covertour.methods import METHODS, Decoding
 
-    given = {"--samples": samples is not None, "--symmetries": symmetries, "--weights": weights}
+    given = {
+        "--samples": samples is not None,
+        "--symmetries": symmetries,
+        "--weights": weights,
+        "--raw": raw,
+    }
     for option, value in given.items():
         if value and METHODS[method].model is None:
             raise InputError(f"{option}: is for learned methods, such as am-gain, not for {method}")
-    return Decoding(samples or 0, symmetries, weights) if any(given.values()) else None
+    return Decoding(samples or 0, symmetries, weights, raw) if any(given.values()) else None
 
 
 def _search(

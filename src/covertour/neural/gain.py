@@ -49,8 +49,11 @@ class GainCode(NamedTuple):
     covered: Tensor
 
 
-FEATURES = 3
-"""Dynamic features of a place in am-gain: g, still uncovered, share of its coverage uncovered."""
+FEATURES = 8
+"""Dynamic features of a place in am-gain: the paper's guidance g; whether it is still uncovered;
+the share of its coverage that is; that coverage as a share of the most that any place has; the ways
+to it from the last and from the first stop, 0 before there are any; how near the last stop it is;
+and what it covers anew for the way."""
 
 
 class AttentionGain(nn.Module):
@@ -106,11 +109,26 @@ class AttentionGain(nn.Module):
         """Glimpse and scores with the features, less the penalty on the way."""
         if state.step == 0:
             stops = self.context_stops(self.no_stops)
+            from_last = from_first = torch.zeros_like(state.gain)
         else:
             stops = of_stop(code.from_last, state.last) + of_stop(code.from_first, state.first)
+            from_last = of_stop(code.apart, state.last)
+            from_first = of_stop(code.apart, state.first)
         context = memory + stops + mean_of(code.left, state.uncovered)
-        share = state.gain / code.covered
-        features = torch.stack([state.guidance, state.uncovered.float(), share], dim=2)  # φ
+        gain = state.gain / state.gain.amax(-1, keepdim=True).clamp(min=1.0)
+        features = torch.stack(  # φ
+            [
+                state.guidance,
+                state.uncovered.float(),
+                state.gain / code.covered,
+                gain,
+                from_last / 4,
+                from_first / 4,
+                torch.exp(-from_last / 2),
+                gain / (1 + from_last),
+            ],
+            dim=2,
+        )
 
         # The glimpse: softmax((K_1 + W_1 φ) · context / sqrt(d/m)) (V_1 + W_2 φ), in each head.
         parts = split(context, self.heads)  # [b, m, r, d/m]
@@ -127,7 +145,7 @@ class AttentionGain(nn.Module):
         u = products[:, :, 0] + (factors * features).sum(2)
         u = clipped(u / math.sqrt(query.shape[-1]), self.clip)
         if state.step > 0:
-            u = u - f.softplus(self.penalty(query)) * of_stop(code.apart, state.last)
+            u = u - f.softplus(self.penalty(query)) * from_last
         return u, memory
 
     def _by_head(self, weight: Tensor) -> Tensor:

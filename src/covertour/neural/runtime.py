@@ -270,13 +270,15 @@ def best_tours(
     *,
     samples: int = 0,
     symmetries: bool = False,
+    raw: bool = False,
     seed: int = 0,
     workers: int = 1,
 ) -> list[IntArray]:
     """The shortest tour found of each instance, int64[m]: greedy, and of ``samples`` drawn ones.
 
     ``symmetries``: from all eight ways to turn and mirror the places, each with its own samples.
-    ``workers``: threads; instances and symmetries are shared out among them.
+    ``raw``: they are not polished. ``workers``: threads; instances and symmetries are shared out
+    among them.
     """
     batches = _batches([instance.n for instance in instances], samples, workers)
     best: dict[int, IntArray] = {}
@@ -291,7 +293,8 @@ def best_tours(
             ways = range(8 if symmetries else 1)
             tours = turned(lambda way: _decoded(network, problem, way, samples, seed), ways)
             together = [tour for found in tours for tour in found]
-            return shortest(same, problem, together, polished=network.config.polish == "yes")
+            polished = network.config.polish == "yes" and not raw
+            return shortest(same, problem, together, polished=polished)
 
         for index, tours in zip(batches, each(solve, batches), strict=True):
             best.update(zip(index, tours, strict=True))

@@ -125,7 +125,7 @@ class Settings:
     """What a user may choose; the defaults are the paper's 100 instances a cell.
 
     ``methods``: only these; empty for all. ``exact_seconds``: the limit of ``exact``, by default
-    60 s up to 200 places and 120 s above. ``cores``: processes that prove at once. ``patience``:
+    60 s up to 200 places and 30 s above. ``cores``: processes that prove at once. ``patience``:
     seconds after which a heuristic gives up reaching another's length.
     """
 
@@ -175,7 +175,7 @@ def exact_seconds(n: int, settings: Settings) -> float:
     """The limit of exact in the tables."""
     if settings.exact_seconds is not None:
         return settings.exact_seconds
-    return 60.0 if n <= 200 else 120.0
+    return 60.0 if n <= 200 else 30.0
 
 
 def stop_of(method: str, instance: Instance, settings: Settings) -> Stop:
@@ -199,7 +199,7 @@ def planned_seconds(method: str, n: int, settings: Settings) -> float:
             return lns_seconds(n)
         case "exact":
             share = settings.cores
-            return min(exact_seconds(n, settings), 1.0 + 1.5 * size**4) / share
+            return min(exact_seconds(n, settings), 0.6 * size**4) / share
         case "ls1":
             return 0.2 * size**2
         case "ls2":

@@ -31,7 +31,7 @@ def polish(
     ``allowed``, ``needed``: bool[b, n], places that may be stops, and stops that must stay.
     """
     better = without_spare_stops(tours, instance, distances, covers, needed)
-    better = gathered(uncrossed(gathered(better), instance, distances))
+    better = gathered(uncrossed(better, instance, distances))
     better = with_better_stops(better, instance, distances, covers, allowed, needed)
     better = without_spare_stops(better, instance, distances, covers, needed)
     better = uncrossed(better, instance, distances)

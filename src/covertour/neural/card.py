@@ -68,11 +68,10 @@ def _card(
         [
             f"# {model}",
             "",
-            f"{int(last['step']):,} steps in {float(last['seconds']) / 3600:.2f} hours on one CPU "
-            f"thread; the weights are those of step {int(best['step']):,}, the best on the "
-            "validation set.",
+            f"{int(last['step']):,} steps in {float(last['seconds']) / 3600:.2f} hours; the "
+            f"weights are those of step {int(best['step']):,}, the best on the validation set.",
             "",
-            f"    covertour train --config {CONFIG} --threads 1 --output training",
+            f"    covertour train --config {CONFIG} --output training",
             "    covertour export training --output weights",
             "",
             "## Data",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -34,12 +35,12 @@ class Network:
     first: Graph
     next: Graph
 
-    @property
+    @cached_property
     def guided(self) -> bool:
         """Whether the model looks at the guidance."""
         return "guidance" in self.next.inputs or "guidance" in self.first.inputs
 
-    @property
+    @cached_property
     def gains(self) -> bool:
         """Whether it must be known how much each place would cover anew."""
         return "gain" in self.next.inputs or self.config.mask == "useful"

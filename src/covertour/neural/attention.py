@@ -52,9 +52,23 @@ def mean_of(h: Tensor, weight: Tensor) -> Tensor:
     return weight @ h / weight.sum(-1, keepdim=True).clamp(min=1.0)
 
 
+def products_of(query: Tensor, key: Tensor) -> Tensor:
+    """The products of queries [b, r, c, d] with keys [b, n, d], as [b, r, c, n]."""
+    products = query.flatten(1, 2) @ key.transpose(1, 2)
+    return products.view(*query.shape[:3], -1)
+
+
 def among(u: Tensor, seen: Tensor) -> Tensor:
     """The scores with -inf for what is not seen, so that a softmax leaves it out."""
     return u.masked_fill(~seen, -torch.inf)
+
+
+def centred_over(h: Tensor, exists: Tensor) -> tuple[Tensor, Tensor]:
+    """[b, n, d] less its mean over the places that exist, 0 at the others; and its variance."""
+    real = exists[:, :, None]
+    count = real.sum(1, keepdim=True)
+    centred = (h - (h * real).sum(1, keepdim=True) / count) * real
+    return centred, centred.square().sum(1, keepdim=True) / count
 
 
 class Normalise(nn.Module):
@@ -70,10 +84,7 @@ class Normalise(nn.Module):
         """[b, n, d] to the same."""
         if self.kind == "layer":
             return f.layer_norm(h, h.shape[-1:], self.scale, self.shift)
-        real = exists[:, :, None]
-        count = real.sum(1, keepdim=True)
-        centred = (h - (h * real).sum(1, keepdim=True) / count) * real
-        variance = centred.square().sum(1, keepdim=True) / count
+        centred, variance = centred_over(h, exists)
         return centred * torch.rsqrt(variance + 1e-5) * self.scale + self.shift
 
 

@@ -129,6 +129,17 @@ def _among(u: Tensor, seen: Tensor) -> Tensor:
     return u
 
 
+def _products_of(query: Tensor, key: Tensor) -> Tensor:
+    """``products_of``, without shapes."""
+    return query @ key.transpose(1, 2)[:, None]
+
+
+def _centred_over(h: Tensor, exists: Tensor) -> tuple[Tensor, Tensor]:
+    """``centred_over``, where all places exist."""
+    centred = h - h.mean(1, keepdim=True)
+    return centred, centred.square().mean(1, keepdim=True)
+
+
 def _attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor) -> Tensor:
     """softmax(Q K^T / sqrt(d_k)) V over what the mask shows, in as few operations as it takes."""
     u = query / math.sqrt(query.shape[-1]) @ key.transpose(-1, -2)
@@ -140,16 +151,18 @@ def _attention_to_all(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tens
     return (query / math.sqrt(query.shape[-1]) @ key.transpose(-1, -2)).softmax(-1) @ value
 
 
-LEAN: dict[str, Callable[..., Tensor]] = {
+LEAN: dict[str, Callable[..., Any]] = {
     "fold": _fold,
     "unfold": _Unfold.apply,
     "of_stop": _OfStop.apply,
     "among": _among,
+    "products_of": _products_of,
+    "centred_over": _centred_over,
 }
 
 
 @contextmanager
-def _traced_with(attended: Callable[..., Tensor]) -> Iterator[None]:
+def _traced_with(attended: Callable[..., Any]) -> Iterator[None]:
     """The models with the leaner operations, and attention by this function."""
     replaced = [(f, "scaled_dot_product_attention", attended)] + [
         (module, name, operation)

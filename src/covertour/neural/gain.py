@@ -20,6 +20,7 @@ from covertour.neural.attention import (
     join,
     mean_of,
     of_stop,
+    products_of,
     split,
     unfold,
 )
@@ -31,16 +32,15 @@ from covertour.neural.environment import State
 class GainCode(NamedTuple):
     """What linear maps make of the embeddings of all places, so that no step has to.
 
-    from_last, from_first, left: shares in the context, [b, n, d]; keys: W^K h and its products with
-    the features' weights, [b, (1 + c) n, d]; key_1, value_1: [b, m, n, d/m]; mean: [b, 1, d];
-    exists: [b, n]. apart: distances in units of 1/sqrt(n), [b, n, n]; covered: how many each
-    covers, [b, 1, n].
+    from_last, from_first, left: shares in the context, [b, n, d]; key: W^K h, [b, n, d]; key_1,
+    value_1: [b, m, n, d/m]; mean: [b, 1, d]; exists: [b, n]. apart: distances in units of
+    1/sqrt(n), [b, n, n]; covered: how many each covers, [b, 1, n].
     """
 
     from_last: Tensor
     from_first: Tensor
     left: Tensor
-    keys: Tensor
+    key: Tensor
     key_1: Tensor
     value_1: Tensor
     mean: Tensor
@@ -92,7 +92,7 @@ class AttentionGain(nn.Module):
             from_last=f.linear(h, last),
             from_first=f.linear(h, first),
             left=self.context_uncovered(h),
-            keys=torch.cat([key, *(key * times for times in self.feature_times)], dim=1),
+            key=key,
             key_1=split(key_1, self.heads),
             value_1=split(value_1, self.heads),
             mean=self.context_mean(mean_of(h, batch.exists[:, None])),
@@ -139,8 +139,9 @@ class AttentionGain(nn.Module):
         by_feature = unfold(felt) @ self._by_head(self.feature_value).T
         query = self.project(join(a @ code.value_1) + by_feature)
 
-        # The scores: q · k_i, its part without features and the factors of each feature.
-        products = fold(query @ code.keys.transpose(1, 2), 1 + FEATURES)  # [b, r, 1 + c, n]
+        # The scores: q · k_i, where (q ∘ w_c) · (W^K h_i) stands in for making keys at every step.
+        times = torch.cat([torch.ones_like(self.feature_times[:1]), self.feature_times])
+        products = products_of(query[:, :, None] * times, code.key)  # [b, r, 1 + c, n]
         factors = products[:, :, 1:] + (query @ self.feature_plus.T)[..., None]
         u = products[:, :, 0] + (factors * features).sum(2)
         u = clipped(u / math.sqrt(query.shape[-1]), self.clip)

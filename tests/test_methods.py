@@ -246,7 +246,7 @@ def test_what_learned_methods_do_not_take(weights: Callable[[str], Path]) -> Non
             solve(random_instance(2001, nearest=7), method, decoding=decoding)
     with pytest.raises(InputError, match="samples: expected a whole number >= 0, got -1"):
         Decoding(samples=-1)
-    with pytest.raises(InputError, match="weights: lns is not a learned method"):
+    with pytest.raises(InputError, match="raw: lns is not a learned method"):
         solve(VILLAGES, "lns", decoding=decoding)
 
 

@@ -98,7 +98,8 @@ def without_spare_stops(
         count[row] -= has[row, at]
         left, right = before[row, at], after[row, at]
         after[row, left], before[row, right] = right, left
-        saved[row, left], saved[row, right] = saving(row, left), saving(row, right)
+        twice, beside = np.concatenate([row, row]), np.concatenate([left, right])
+        saved[twice, beside] = saving(twice, beside)
 
 
 def _neighbours(kept: BoolArray) -> tuple[IntArray, IntArray]:

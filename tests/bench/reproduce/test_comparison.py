@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from statistics import fmean
 
 import pytest
@@ -19,6 +20,7 @@ from covertour.bench.reproduce.comparison import (
 from covertour.bench.reproduce.paper import paper_figure
 from covertour.bench.reproduce.protocol import COMPARISONS, Cell, Comparison, stop_of
 from covertour.bench.reproduce.rows import BATCH, RowFile
+from covertour.bench.reproduce.study import trained_on
 from covertour.bench.tables import Document
 
 MakeStudy = Callable[..., Study]
@@ -139,3 +141,10 @@ def test_every_cell_of_the_papers_tables_is_compared() -> None:
             assert figure is not None, (table.name, cell)
             assert figure.cost is not None
     assert paper_figure("nearest 7", 100, "lns") is None
+
+
+def test_the_instances_of_a_training_are_counted_from_its_config(tmp_path: Path) -> None:
+    assert trained_on(tmp_path) is None
+    lines = ["[[stage]]", "steps = 30", "[[stage]]", "steps = 20", "[train]", "batch = 64"]
+    (tmp_path / "config.toml").write_text("\n".join(lines))
+    assert trained_on(tmp_path) == 3_200

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import tomllib
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -116,6 +117,26 @@ class Study:
                 for names, ns in used.items()
             )
             yield f"Weights: {'; '.join(words)}."
+        everything = {path for n in sizes for m in learned if (path := self.weights(m, n))}
+        of_paper = sorted(path for path in everything if not path.name.startswith("am-gain"))
+        counts = {count for path in of_paper if (count := trained_on(path))}
+        if counts:
+            low, high = min(counts), max(counts)
+            span = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+            yield (
+                f"The weights of the paper's models were trained on {span} instances each, the "
+                "paper's own for 50 epochs of 320,000: these are at the beginning of its curves."
+            )
+
+
+def trained_on(path: Path) -> int | None:
+    """The number of instances that weights were trained on, from their config; None if unknown."""
+    try:
+        tables = tomllib.loads((path / "config.toml").read_text(encoding="utf-8"))
+        steps = sum(int(stage["steps"]) for stage in tables["stage"])
+        return steps * int(tables["train"]["batch"])
+    except (OSError, KeyError, ValueError):
+        return None
 
 
 @cache

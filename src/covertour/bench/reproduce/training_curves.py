@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from covertour.bench.reproduce.protocol import METHODS_COMPARED
 from covertour.bench.reproduce.study import Study
 from covertour.bench.tables import Column, Document, Table, time_text
 from covertour.errors import InputError
@@ -149,13 +150,14 @@ def _verdicts(trainings: Sequence[Training]) -> list[str]:
 
 
 def _panels(trainings: Sequence[Training]) -> list[tuple[int | None, list[Training]]]:
-    """The trainings by size, those on mixed sizes last; worst first, as the legend has them."""
+    """The trainings by size, those on mixed sizes last; models in one order, so in one colour."""
     sizes = sorted({one.size for one in trainings if one.size is not None})
     groups = [
         (size, [one for one in trainings if one.size == size])
         for size in (*sizes, *([None] if any(one.size is None for one in trainings) else []))
     ]
-    return [(size, sorted(group, key=lambda one: -one.best)) for size, group in groups]
+    order = {name: index for index, name in enumerate(METHODS_COMPARED)}
+    return [(size, sorted(group, key=lambda one: order[one.model])) for size, group in groups]
 
 
 def draw_training_curves(study: Study) -> Axes:

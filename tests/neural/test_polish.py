@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from covertour import Instance, random_instance
-from covertour.neural.polish import polish
+from covertour.neural.polish import Tables, polish
 from covertour.neural.runtime import problem_of
 
 
@@ -14,14 +14,9 @@ def polished(instance: Instance, tours: list[list[int]]) -> list[list[int]]:
     rows = np.array([tour + tour[-1:] * (longest - len(tour)) for tour in tours])
     problem = problem_of([instance])
     everyone = np.arange(instance.n)
-    found = polish(
-        rows,
-        np.zeros(len(rows), dtype=np.int64),
-        instance.distances(everyone[:, None], everyone[None, :])[None],
-        problem.covers,
-        problem.allowed,
-        problem.required,
-    )
+    distances = instance.distances(everyone[:, None], everyone[None, :])[None]
+    tables = Tables(distances, problem.covers, problem.allowed, problem.required)
+    found = polish(rows, np.zeros(len(rows), dtype=np.int64), tables)
     return [list(dict.fromkeys(row)) for row in found.tolist()]
 
 

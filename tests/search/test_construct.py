@@ -39,12 +39,17 @@ def test_the_first_tour_keeps_all_rules(layout: str, on_the_fly: bool) -> None:
     with patch.object(state, "TABLE_UP_TO", few), patch.object(state, "ONE_BLOCK_UP_TO", few):
         for seed in range(5):
             instance = random_instance(300, nearest=(1, 12), layout=layout, seed=seed)
-            first_tour(instance.with_changes(depot=7, required=[1, 2, 3], forbidden=[0, 299]))
+            ruled = instance.with_changes(depot=7, required=[1, 2, 3], forbidden=[0, 299])
+            stops = set(first_tour(ruled))
+            assert stops >= {1, 2, 3, 7}
+            assert not stops & {0, 299}
 
 
 def test_an_asymmetric_instance_gets_a_first_tour() -> None:
     matrix = np.random.default_rng(2).random((60, 60))
-    first_tour(Instance.from_matrix(matrix, nearest=3, required=[4], forbidden=[5]))
+    stops = first_tour(Instance.from_matrix(matrix, nearest=3, required=[4], forbidden=[5]))
+    assert 4 in stops
+    assert 5 not in stops
 
 
 def test_a_place_that_covers_all_makes_a_tour_of_one_stop() -> None:

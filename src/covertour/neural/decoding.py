@@ -12,7 +12,7 @@ from torch import Tensor
 from covertour.neural.batch import Batch
 from covertour.neural.environment import begin, lengths, selectable, visit
 from covertour.neural.models import Model
-from covertour.neural.polish import polish
+from covertour.neural.polish import Tables, polish
 
 Choose = Callable[[int, Tensor], Tensor]
 """From the step, counted from 0, and log-probabilities float32[b, r, n]: the stops int64[b, r]."""
@@ -100,12 +100,10 @@ def score(model: Model, batch: Batch, tours: Tensor, *, useful: bool) -> Rollout
 def polished(batch: Batch, tours: Tensor) -> Tensor:
     """Tours, int64[b, r, t], polished (:mod:`covertour.neural.polish`); stops may repeat."""
     b, r, t = tours.shape
+    known = (batch.distances, batch.covers, batch.allowed, batch.required)
     better = polish(
         tours.cpu().numpy().reshape(b * r, t),
         np.repeat(np.arange(b), r),
-        batch.distances.cpu().numpy(),
-        batch.covers.cpu().numpy(),
-        batch.allowed.cpu().numpy(),
-        batch.required.cpu().numpy(),
+        Tables(*(value.cpu().numpy() for value in known)),
     )
     return torch.from_numpy(better).view(b, r, t).to(tours.device)

@@ -17,6 +17,7 @@ from torch.nn import functional as f
 
 from covertour.errors import InputError
 from covertour.neural import attention, baselines, gain
+from covertour.neural.attention import fold, of_stop, unfold
 from covertour.neural.batch import Batch
 from covertour.neural.config import ModelConfig
 from covertour.neural.environment import State
@@ -82,7 +83,7 @@ class _Fold(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, parts: int) -> Tensor:
         """As without export."""
-        return x.view(*x.shape[:-1], parts, -1)
+        return fold(x, parts)
 
     @staticmethod
     def symbolic(g: Any, x: Any, parts: int) -> Any:
@@ -96,7 +97,7 @@ class _Unfold(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
         """As without export."""
-        return x.flatten(2)
+        return unfold(x)
 
     @staticmethod
     def symbolic(g: Any, x: Any) -> Any:
@@ -110,7 +111,7 @@ class _OfStop(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, h: Tensor, place: Tensor) -> Tensor:
         """As without export."""
-        return h.gather(1, place[:, :, None].expand(-1, -1, h.shape[-1]))
+        return of_stop(h, place)
 
     @staticmethod
     def symbolic(g: Any, h: Any, place: Any) -> Any:
@@ -219,10 +220,8 @@ def _write(path: Path, graph: nn.Module, given: dict[str, Tensor], outputs: list
     """Trace the graph on the given inputs and write it; sizes other than the model's stay open."""
     axes = {}
     for name, value in given.items():
-        sizes = dict(enumerate(value.shape))
-        axes[name] = {0: "b"} | {
-            axis: f"{size // PLACES}n" for axis, size in sizes.items() if size % PLACES == 0
-        }
+        sizes = enumerate(value.shape)
+        axes[name] = {0: "b"} | {axis: "n" for axis, size in sizes if size == PLACES}
         if name == "memory" or name in STATE:
             axes[name][1] = "r"
     buffer: Any = io.BytesIO()

@@ -5,6 +5,8 @@ Many tours at a time; one that has fewer stops than others repeats its last.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -16,25 +18,35 @@ SLACK = 1e-6
 """A change must save more than this share of the longest distance; less is rounding."""
 
 
-def polish(
-    tours: IntArray,
-    instance: IntArray,
-    distances: FloatArray,
-    covers: BoolArray,
-    allowed: BoolArray,
-    needed: BoolArray,
-) -> IntArray:
+class Tables(NamedTuple):
+    """What is known of b instances of n places.
+
+    ``distances``: float[b, n, n]. ``covers``: bool[b, n, n], row i covers column j. ``allowed``,
+    ``needed``: bool[b, n], places that may be stops, and stops that must stay.
+    """
+
+    distances: FloatArray
+    covers: BoolArray
+    allowed: BoolArray
+    needed: BoolArray
+
+    @property
+    def slack(self) -> float:
+        """What a change must save to count."""
+        return SLACK * float(self.distances.max(initial=0.0))
+
+
+def polish(tours: IntArray, instance: IntArray, tables: Tables) -> IntArray:
     """The tours, int64[k, t], with no stop to spare and no better pair of legs; and better stops.
 
-    ``instance``: int64[k], whose tour each is. ``distances``: float[b, n, n]; where they differ one
-    way and the other, legs stay as they are. ``covers``: bool[b, n, n], row i covers column j.
-    ``allowed``, ``needed``: bool[b, n], places that may be stops, and stops that must stay.
+    ``instance``: int64[k], whose tour each is. Where distances differ one way and the other, legs
+    stay as they are.
     """
-    better = without_spare_stops(tours, instance, distances, covers, needed)
-    better = gathered(uncrossed(better, instance, distances))
-    better = with_better_stops(better, instance, distances, covers, allowed, needed)
-    better = without_spare_stops(better, instance, distances, covers, needed)
-    better = uncrossed(better, instance, distances)
+    better = without_spare_stops(tours, instance, tables)
+    better = gathered(uncrossed(better, instance, tables))
+    better = with_better_stops(better, instance, tables)
+    better = without_spare_stops(better, instance, tables)
+    better = uncrossed(better, instance, tables)
     return np.take(better, np.minimum(np.arange(tours.shape[1]), better.shape[1] - 1), axis=1)
 
 
@@ -59,14 +71,9 @@ def _new(tours: IntArray) -> BoolArray:
     return new
 
 
-def without_spare_stops(
-    tours: IntArray,
-    instance: IntArray,
-    distances: FloatArray,
-    covers: BoolArray,
-    needed: BoolArray,
-) -> IntArray:
+def without_spare_stops(tours: IntArray, instance: IntArray, tables: Tables) -> IntArray:
     """Leave out stops whose places others cover too, the one that saves most first."""
+    distances, covers, needed = tables.distances, tables.covers, tables.needed
     k, t = tours.shape
     kept = _new(tours)
     has = covers[instance[:, None], tours] & kept[:, :, None]  # bool[k, t, n]
@@ -82,7 +89,7 @@ def without_spare_stops(
 
     every = np.arange(k)
     saved = saving(np.repeat(every, t), np.tile(np.arange(t), k)).reshape(k, t)
-    slack = SLACK * distances.max(initial=0.0)
+    slack = tables.slack
     spare = kept & ~needed[instance[:, None], tours]
     while True:
         row, at = spare.nonzero()
@@ -116,25 +123,19 @@ def _neighbours(kept: BoolArray) -> tuple[IntArray, IntArray]:
     return before, np.minimum(after, t - 1)
 
 
-def with_better_stops(
-    tours: IntArray,
-    instance: IntArray,
-    distances: FloatArray,
-    covers: BoolArray,
-    allowed: BoolArray,
-    needed: BoolArray,
-) -> IntArray:
+def with_better_stops(tours: IntArray, instance: IntArray, tables: Tables) -> IntArray:
     """Replace stops, one after the other, by the places that cover what only they do at least cost.
 
     A stop that covers nothing alone stays as it is.
     """
+    distances, covers = tables.distances, tables.covers
     tours = tours.copy()
     new = _new(tours)
     last = new.sum(axis=1) - 1
     count = (covers[instance[:, None], tours] & new[:, :, None]).sum(axis=1)
-    slack = SLACK * distances.max(initial=0.0)
+    slack = tables.slack
     for position in range(tours.shape[1]):
-        rows = np.flatnonzero((last >= position) & ~needed[instance, tours[:, position]])
+        rows = np.flatnonzero((last >= position) & ~tables.needed[instance, tours[:, position]])
         alone = covers[instance[rows], tours[rows, position]] & (count[rows] == 1)
         some = alone.any(axis=1)
         rows, alone = rows[some], alone[some]
@@ -148,7 +149,7 @@ def with_better_stops(
         which, place = alone.nonzero()
         begin = np.flatnonzero(np.append(True, which[1:] != which[:-1]))
         able = np.logical_and.reduceat(covers[one[which], :, place], begin, axis=0)
-        way[~(able & allowed[one])] = np.inf
+        way[~(able & tables.allowed[one])] = np.inf
         best = way.argmin(axis=1)
         row = np.arange(len(rows))
         better = way[row, best] < way[row, stop] - slack
@@ -160,14 +161,15 @@ def with_better_stops(
     return tours
 
 
-def uncrossed(tours: IntArray, instance: IntArray, distances: FloatArray) -> IntArray:
+def uncrossed(tours: IntArray, instance: IntArray, tables: Tables) -> IntArray:
     """2-opt: turn round the part between two legs, the pair that saves most, while any saves."""
+    distances = tables.distances
     tours = tours.copy()
     t = tours.shape[1]
     symmetric = (distances == distances.transpose(0, 2, 1)).all(axis=(1, 2))
     rows = np.flatnonzero(symmetric[instance])
     position = np.arange(t)
-    slack = SLACK * distances.max(initial=0.0)
+    slack = tables.slack
     while len(rows):
         part, one = tours[rows], instance[rows]
         apart = distances[one[:, None, None], part[:, :, None], part[:, None, :]]

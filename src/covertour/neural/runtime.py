@@ -16,7 +16,7 @@ import numpy as np
 from covertour.instance import Instance
 from covertour.metric import FloatArray, IntArray
 from covertour.neural.network import Graph, Network
-from covertour.neural.polish import polish
+from covertour.neural.polish import Tables, polish
 from covertour.neural.problem import BoolArray, Float32Array, Problem, problem_of, turn
 
 INSTANCES_AT_ONCE = 64
@@ -370,6 +370,6 @@ def _polished(instances: Sequence[Instance], problem: Problem, tours: IntArray) 
     flat, whose = tours.reshape(b * k, t), np.repeat(np.arange(b), k)
     most = max(1, POLISHED_AT_ONCE // (t * instances[0].n))
     pieces = [slice(first, first + most) for first in range(0, b * k, most)]
-    known = distances, problem.covers, problem.allowed, problem.required
-    better = [polish(flat[piece], whose[piece], *known) for piece in pieces]
+    tables = Tables(distances, problem.covers, problem.allowed, problem.required)
+    better = [polish(flat[piece], whose[piece], tables) for piece in pieces]
     return np.concatenate(better).reshape(b, k, t)

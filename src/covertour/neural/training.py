@@ -197,8 +197,8 @@ def draw_step(config: Config, stage: StageConfig, step: int) -> tuple[Draw, Tens
     """The instances of a step, and the noise, float32[b, r, n], that its tours are drawn with."""
     generator = stream(config, INSTANCES, step)
     low, high = stage.sizes
-    drawn_size = float(torch.rand(1, generator=generator))
-    n = min(int(low * ((high + 1) / low) ** drawn_size), high)
+    power = float(torch.rand(1, generator=generator))
+    n = min(int(low * ((high + 1) / low) ** power), high)
     drawn = draw(config.train.batch, n, [rule_range(rule) for rule in stage.rules], generator)
     shape = (config.train.batch, config.train.rollouts, n)
     return drawn, torch.rand(shape, generator=stream(config, NOISE, step))

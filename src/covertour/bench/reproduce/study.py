@@ -94,7 +94,7 @@ class Study:
         return [self.rows[run] for run in runs if run in self.rows]
 
     def left_out(self, methods: Sequence[str], cells: Sequence[Cell]) -> Iterator[str]:
-        """Sentences that name the methods which have no weights, and which weights are used."""
+        """Sentences: which methods have no weights, which weights are used, how long trained."""
         wanted = [method for method in methods if self.settings.wants(method)]
         learned = [method for method in wanted if METHODS[method].model is not None]
         sizes = sorted({cell.n for cell in cells})
@@ -117,12 +117,11 @@ class Study:
                 for names, ns in used.items()
             )
             yield f"Weights: {'; '.join(words)}."
-        everything = {path for n in sizes for m in learned if (path := self.weights(m, n))}
-        of_paper = sorted(path for path in everything if not path.name.startswith("am-gain"))
-        counts = {count for path in of_paper if (count := trained_on(path))}
+        everyone = {self.weights(method, n) for method in learned for n in sizes}
+        of_paper = [path for path in everyone if path and not path.name.startswith("am-gain")]
+        counts = sorted({count for path in of_paper if (count := trained_on(path))})
         if counts:
-            low, high = min(counts), max(counts)
-            span = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+            span = " to ".join(f"{count:,}" for count in dict.fromkeys((counts[0], counts[-1])))
             yield (
                 f"The weights of the paper's models were trained on {span} instances each, the "
                 "paper's own for 50 epochs of 320,000: these are at the beginning of its curves."

@@ -32,12 +32,13 @@ PUBLIC = DOMAIN | {"covertour", "data", "formats", "many", "plot", "methods"}
 
 MAY_IMPORT = {
     **dict.fromkeys(DOMAIN, DOMAIN),
-    **{solver: DOMAIN | {solver} for solver in SOLVERS},
+    "kernel": set(),
+    **{solver: DOMAIN | {"kernel", solver} for solver in SOLVERS},
     "covertour": DOMAIN | {"formats", "many", "methods"},
     "data": {"data"},
     "plot": DOMAIN | {"plot"},
     "formats": DOMAIN | {"formats", "plot"},
-    "methods": DOMAIN | SOLVERS | {"methods"},
+    "methods": DOMAIN | SOLVERS | {"kernel", "methods"},
     "many": DOMAIN | {"many", "methods", "search"},
     "bench": PUBLIC | {"bench"},
     "cli": PUBLIC | {"bench", "cli", "neural"},

@@ -367,30 +367,49 @@ METHODS: dict[str, Method] = {
 """The methods by name."""
 
 
-def compiled(instance: Instance | None = None) -> bool:
-    """Whether the kernels of the default method are cached, for an instance or for every kind."""
-    from covertour.search.kernel import is_ready
-    from covertour.search.state import KINDS, kind_of
+def compiled(method: str, instance: Instance) -> bool:
+    """Whether the kernels that a method needs for an instance were compiled before."""
+    from covertour.kernel import is_ready
+    from covertour.neural.compiled import LOOPS
+    from covertour.search.state import kind_of
 
-    return all(is_ready(kind) for kind in (KINDS if instance is None else [kind_of(instance)]))
+    needed = []
+    if METHODS[method].model is not None:
+        needed.append(LOOPS)
+    if METHODS[method].searches:
+        needed.append(f"search/{kind_of(instance)}")
+    return all(map(is_ready, needed))
+
+
+def all_compiled() -> bool:
+    """Whether :func:`warmup` has nothing to do."""
+    from covertour.kernel import is_ready
+    from covertour.neural.compiled import LOOPS
+    from covertour.search.state import KINDS
+
+    return all(map(is_ready, [LOOPS, *(f"search/{kind}" for kind in KINDS)]))
 
 
 def warmup() -> None:
-    """Compile the kernels of the default method for every kind of instance."""
+    """Compile the default method for every kind of instance, and what decodes learned tours."""
+    from covertour.neural.compiled import load_loops
     from covertour.search.state import KINDS
 
     for kind in KINDS:
         _load("lns", kind)
+    load_loops()
 
 
 def load(method: str, instance: Instance, decoding: Decoding | None = None) -> None:
     """Compile or load what a method needs for an instance, so that no solve's clock pays for it."""
     chosen = METHODS[method]
     if chosen.model is not None:
+        from covertour.neural.compiled import load_loops
         from covertour.neural.places import check_places
         from covertour.neural.shipped import network_for
 
         check_places(instance)
+        load_loops()
         network_for(chosen.model, instance.n, decoding.weights if decoding else None)
         method = "lns"
     if chosen.searches:

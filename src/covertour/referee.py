@@ -96,28 +96,26 @@ def verify(instance: Instance, tour: Tour | Sequence[int] | IntArray) -> Verdict
     claimed = tour.length if isinstance(tour, Tour) and tour.length == tour.length else None
     stops = np.asarray(tour.places if isinstance(tour, Tour) else tour, dtype=np.int64)
     n = instance.n
-    known = stops[(stops >= 0) & (stops < n)]
-    unknown = np.setdiff1d(stops, known)
-    visited, times = np.unique(known, return_counts=True)
-    allowed = np.setdiff1d(visited, instance.forbidden)
+    known = (stops >= 0) & (stops < n)
+    unknown = sorted(set(stops[~known].tolist()))
+    visits = np.bincount(stops[known], minlength=n)
     needed = [*instance.required, *([] if instance.depot is None else [instance.depot])]
-    missing = np.setdiff1d(needed, visited)
-    covered = np.zeros(n, dtype=bool)
-    covered[allowed] = True
+    covered = visits > 0
+    covered[list(instance.forbidden)] = False
     if not covered.all():
-        for places in _covered_by(instance, allowed):
+        for places in _covered_by(instance, np.flatnonzero(covered)):
             covered[places] = True
     return Verdict(
         stops=len(stops),
-        length=_length(instance, stops) if len(unknown) == 0 else float("nan"),
+        length=float("nan") if unknown else _length(instance, stops),
         claimed=claimed,
         uncovered=tuple(np.flatnonzero(~covered).tolist()),
-        repeated=tuple(visited[times > 1].tolist()),
-        forbidden=tuple(np.intersect1d(visited, instance.forbidden).astype(int).tolist()),
-        missing=tuple(missing.astype(int).tolist()),
-        unknown=tuple(unknown.tolist()),
+        repeated=tuple(np.flatnonzero(visits > 1).tolist()),
+        forbidden=tuple(place for place in sorted(instance.forbidden) if visits[place]),
+        missing=tuple(place for place in sorted(set(needed)) if not visits[place]),
+        unknown=tuple(unknown),
         starts_elsewhere=instance.depot is not None
-        and instance.depot in visited
+        and bool(visits[instance.depot])
         and int(stops[0]) != instance.depot,
     )
 
@@ -134,7 +132,8 @@ def _distance(instance: Instance, i: IntArray, j: IntArray, rounded: bool = True
     if instance.matrix is not None:
         return instance.matrix[i, j]
     assert instance.coordinates is not None
-    (xi, yi), (xj, yj) = instance.coordinates[i].T, instance.coordinates[j].T
+    x, y = instance.coordinates.T
+    xi, yi, xj, yj = x[i], y[i], x[j], y[j]
     match instance.metric:
         case "haversine":
             return 6371.0088 * _arc(*(np.deg2rad(v) for v in (yi, yj, xj - xi)))
@@ -199,11 +198,23 @@ def _slack(instance: Instance, rounded: bool) -> float:
 def _nearest(instance: Instance, stops: IntArray, wanted: IntArray) -> Iterator[IntArray]:
     """For each stop its wanted number of nearest others and what is tied with the last of them.
 
-    Looks around all stops at a small reach, settles those that found enough within it, and doubles
-    the reach for the rest.
+    Where pairs are few, or a matrix knows no reach, all are looked at. Otherwise looks around all
+    stops at a small reach, settles those that found enough within it, and doubles the reach for the
+    rest.
     """
-    reach = _first_reach(instance, stops, wanted)
     slack = _slack(instance, rounded=False)
+    if _all_pairs(instance, stops):
+        everyone = np.arange(instance.n)
+        step = max(1, PAIRS_AT_A_TIME // instance.n)
+        for begin in range(0, len(stops), step):
+            some = stops[begin : begin + step, None]
+            far = np.where(
+                some == everyone, -1.0, _distance(instance, some, everyone, rounded=False)
+            )
+            last = np.take_along_axis(np.sort(far), wanted[begin : begin + step, None], axis=1)
+            yield np.flatnonzero((far <= last * SAME + slack).any(axis=0))
+        return
+    reach = _first_reach(instance, stops, wanted)
     while len(stops):
         done = np.zeros(len(stops), dtype=bool)
         for index, place in _pairs_in_reach(instance, stops, np.full(len(stops), reach)):
@@ -226,8 +237,6 @@ def _nearest(instance: Instance, stops: IntArray, wanted: IntArray) -> Iterator[
 
 def _first_reach(instance: Instance, stops: IntArray, wanted: IntArray) -> float:
     """A reach at which few stops find much more than they want: the least that a sample needs."""
-    if _all_pairs(instance, stops):
-        return 1.0
     points = _embedding(instance)
     needed = []
     for index in np.linspace(0, len(stops) - 1, SAMPLE).astype(np.int64):

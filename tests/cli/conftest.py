@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from covertour import cli, random_instance, solve
+from covertour.neural.compiled import load_loops
 from covertour.stop import MaxIterations
 
 VILLAGES = """name,x,y
@@ -56,8 +57,9 @@ Command = Callable[..., Ran]
 
 @pytest.fixture(scope="session", autouse=True)
 def _compiled() -> None:
-    """The search is compiled before the first test, so that none sees the notice about it."""
+    """All is compiled before the first test, so that none sees the notice about it."""
     solve(random_instance(5, nearest=1), stop=MaxIterations(1))
+    load_loops()
 
 
 @pytest.fixture

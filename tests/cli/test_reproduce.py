@@ -65,6 +65,17 @@ def test_several_experiments_print_what_came_out(covertour: Command, tmp_path: P
     assert "- Ours: the mean of lns" in summary
 
 
+def test_large_cells_are_left_for_another_time(covertour: Command, tmp_path: Path) -> None:
+    ran = covertour(*SMALL[:2], "large", *SMALL[2:], "--largest", 50)
+    assert (ran.code, ran.err) == (0, "")
+    assert "large is left out: it has no cell of at most 50 places." in ran.out
+    table = (tmp_path / "reproduce" / "small.csv").read_text().splitlines()
+    assert {line.split(",")[1] for line in table[1:]} == {"20", "50"}
+    assert covertour(*SMALL).code == 0
+    table = (tmp_path / "reproduce" / "small.csv").read_text().splitlines()
+    assert {line.split(",")[1] for line in table[1:]} == {"20", "50", "100"}
+
+
 def test_solutions_come_with_a_picture(covertour: Command, tmp_path: Path) -> None:
     ran = covertour("reproduce", "solutions", "--quick")
     assert (ran.code, ran.err) == (0, "")

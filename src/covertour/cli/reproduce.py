@@ -60,7 +60,16 @@ def reproduce(
             parser=at_least(0.001),
             metavar="S",
             help="The limit of exact an instance.",
-            show_default="60 up to 200 places, 120 above; 5 with --quick",
+            show_default="60 up to 200 places, 30 above; 5 with --quick",
+        ),
+    ] = None,
+    largest: Annotated[
+        int | None,
+        typer.Option(
+            parser=whole(1),
+            metavar="N",
+            help="Only cells of at most N places; the others another time.",
+            show_default=False,
         ),
     ] = None,
     cores: Annotated[
@@ -79,12 +88,12 @@ def reproduce(
 
     Every solved instance is a row of DIR/rows.csv; the same command goes on where it was stopped.
     """
-    from covertour.bench.reproduce import EXPERIMENTS, chosen, plan
+    from covertour.bench.reproduce import chosen, plan, run
     from covertour.bench.reproduce.summary import write_summary
     from covertour.bench.tables import output_directory
 
     wanted = chosen(names)
-    settings = _settings(quick, count, seed, methods, exact_seconds, cores)
+    settings = _settings(quick, count, seed, methods, exact_seconds, largest, cores)
     directory = output_directory(output)
     study = _study(settings, directory)
     reports: dict[str, Report] = {}
@@ -95,7 +104,7 @@ def reproduce(
             study.meter.whole = plan(study, wanted)
             study.meter.next("starting")
             for name in wanted:
-                report = reports[name] = EXPERIMENTS[name].run(study)
+                report = reports[name] = run(name, study)
                 if report.document is not None:
                     paths += write(directory, name, report.document, report.draw)
             study.meter.done = study.meter.whole
@@ -119,6 +128,7 @@ def _settings(
     seed: int,
     methods: str | None,
     exact_seconds: float | None,
+    largest: int | None,
     cores: int | None,
 ) -> Settings:
     from covertour.bench.reproduce import Settings, quickened
@@ -128,6 +138,7 @@ def _settings(
         seed=seed,
         methods=() if methods is None else tuple(several("--methods", methods, str)),
         exact_seconds=exact_seconds,
+        largest=largest,
         cores=cores or _cores(),
     )
     return quickened(settings) if quick else settings

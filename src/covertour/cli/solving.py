@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 from time import perf_counter
@@ -40,8 +41,12 @@ from covertour.tour import Tour
 if TYPE_CHECKING:
     from covertour.methods import Decoding
 
-COMPILE_SECONDS = 12
-"""About how long the first solve on a machine compiles; said to the user, nothing depends on it."""
+COMPILE_SECONDS, COMPILE_DECODING_SECONDS = 12, 5
+"""About how long the first solve on a machine compiles the search, and what decodes learned tours;
+said to the user, nothing depends on it."""
+
+INTERPRETED_UP_TO = 300
+"""So many places are decoded without a compiler, which takes longer to load than it saves."""
 
 DEMO_RADIUS = 20
 DEMO_ENDINGS = (".html", ".png", ".csv", ".geojson", ".gpx")
@@ -256,25 +261,42 @@ def _search(
     """Solve, telling whoever watches the terminal how it goes."""
     from covertour.methods import METHODS, compiled, load
     from covertour.methods import solve as find_tour
+    from covertour.neural.compiled import interpreted
 
     _ = instance.coverage  # where nobody covers some place, say so before anything is compiled
-    if METHODS[method].searches:
+    once = _is_one_small_tour(instance, method, decoding)
+    if not once:
         _load_numba()
-    if METHODS[method].searches and not quiet and not compiled(instance):
-        show.note(f"compiling the search, once, about {COMPILE_SECONDS} s ...")
-    load(method, instance, decoding)  # before the live line shows a clock
-    shown = show.on_terminal() and not quiet
-    with show.live_line(instance, stop, shown) as on_progress:
-        return find_tour(
-            instance,
-            method,
-            stop=stop,
-            seed=seed,
-            workers=workers,
-            start=start,
-            decoding=decoding,
-            on_progress=on_progress,
-        )
+        if not quiet and not compiled(method, instance):
+            seconds = COMPILE_SECONDS if METHODS[method].searches else COMPILE_DECODING_SECONDS
+            show.note(f"compiling {method}, once, about {seconds} s ...")
+    with interpreted() if once else nullcontext():
+        load(method, instance, decoding)  # before the live line shows a clock
+        shown = show.on_terminal() and not quiet
+        with show.live_line(instance, stop, shown) as on_progress:
+            return find_tour(
+                instance,
+                method,
+                stop=stop,
+                seed=seed,
+                workers=workers,
+                start=start,
+                decoding=decoding,
+                on_progress=on_progress,
+            )
+
+
+def _is_one_small_tour(instance: Instance, method: str, decoding: Decoding | None) -> bool:
+    """Whether all that is to be done is to decode a tour, and quick without a compiler."""
+    from covertour.methods import METHODS, Decoding
+
+    chosen = decoding or Decoding()
+    return (
+        METHODS[method].model is not None
+        and not METHODS[method].searches
+        and instance.n <= INTERPRETED_UP_TO
+        and not (chosen.samples or chosen.symmetries)
+    )
 
 
 def _load_numba() -> None:
@@ -351,7 +373,7 @@ def warmup() -> None:
     """Compile the search ahead, so that the first solve starts at once."""
     from covertour import methods
 
-    if methods.compiled():
+    if methods.all_compiled():
         show.say("The search is compiled already.")
         return
     show.note("compiling the search for every kind of instance, less than a minute ...")

@@ -11,8 +11,9 @@ from torch import Tensor
 
 from covertour.neural.batch import Batch
 from covertour.neural.environment import begin, lengths, selectable, visit
+from covertour.neural.kernels import Tables
 from covertour.neural.models import Model
-from covertour.neural.polish import Tables, polish
+from covertour.neural.polish import polish
 
 Choose = Callable[[int, Tensor], Tensor]
 """From the step, counted from 0, and log-probabilities float32[b, r, n]: the stops int64[b, r]."""
@@ -100,7 +101,7 @@ def score(model: Model, batch: Batch, tours: Tensor, *, useful: bool) -> Rollout
 def polished(batch: Batch, tours: Tensor) -> Tensor:
     """Tours, int64[b, r, t], polished (:mod:`covertour.neural.polish`); stops may repeat."""
     b, r, t = tours.shape
-    known = (batch.distances, batch.covers, batch.allowed, batch.required)
+    known = (batch.distances.double(), batch.covers, batch.allowed, batch.required)
     better = polish(
         tours.cpu().numpy().reshape(b * r, t),
         np.repeat(np.arange(b), r),

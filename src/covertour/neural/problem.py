@@ -11,6 +11,7 @@ import numpy.typing as npt
 from covertour.errors import InputError
 from covertour.instance import Instance
 from covertour.metric import IntArray
+from covertour.neural.compiled import run
 from covertour.neural.places import unit_square
 
 BoolArray = npt.NDArray[np.bool_]
@@ -59,33 +60,15 @@ def problem_of(instances: Sequence[Instance], guidance: bool = True) -> Problem:
         owner = np.repeat(np.arange(n), np.diff(table.covers_start))
         covers[row, owner, table.covers] = True
         if guidance:
-            other = owner != table.covers
-            set_factors(factors[row], instance, owner[other], table.covers[other])
+            far = instance.distances(owner, table.covers)
+            far[owner == table.covers] = -1.0  # each place is the first that it covers
+            run.set_factors(factors[row], table.covers_start, table.covers, far)
         if instance.forbidden:
             allowed[row, list(instance.forbidden)] = False
         required[row, instance.must_visit] = True
         if instance.depot is not None:
             depot[row] = instance.depot
     return Problem(places, distances, covers, factors, allowed, required, depot)
-
-
-def set_factors(
-    factors: Float32Array, instance: Instance, owner: IntArray, value: npt.NDArray[np.integer]
-) -> None:
-    """Write c_i / N_C of the paper's guidance update into ones, float32[n, n].
-
-    For each pair of a place, ``owner``, and another that it covers, ``value``, owners ascending.
-    """
-    far = instance.distances(owner, value)
-    order = np.lexsort((far, owner))
-    far, value = far[order], value[order]
-    count = np.bincount(owner, minlength=instance.n)
-    # Tied places share the rank of the last of them: the next at which place or distance changes.
-    last = np.append((owner[1:] != owner[:-1]) | (far[1:] != far[:-1]), True)[: len(owner)]
-    ends = np.flatnonzero(last)
-    end = np.repeat(ends, np.diff(ends, prepend=-1))
-    rank = end + 1 - (np.cumsum(count) - count)[owner]
-    factors[owner, value] = rank / count[owner]
 
 
 def turn(places: Float32Array, way: int) -> Float32Array:

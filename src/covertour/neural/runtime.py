@@ -15,14 +15,16 @@ import numpy as np
 
 from covertour.instance import Instance
 from covertour.metric import FloatArray, IntArray
+from covertour.neural.compiled import run
+from covertour.neural.kernels import Tables
 from covertour.neural.network import Graph, Network
-from covertour.neural.polish import Tables, polish
+from covertour.neural.polish import polish
 from covertour.neural.problem import BoolArray, Float32Array, Problem, problem_of, turn
 
 INSTANCES_AT_ONCE = 64
-NUMBERS_AT_ONCE = 1_000_000
+NUMBERS_AT_ONCE = 100_000
 """How much is decoded at once: instances, and pairs of places or of rollouts and places, of which
-every head of a model keeps a few numbers. Bounds the memory."""
+every head of a model keeps a few numbers. More would not stay in a processor's cache."""
 
 POLISHED_AT_ONCE = 10_000_000
 """Numbers, one for each stop and place, with which tours are polished at once."""
@@ -66,13 +68,10 @@ def rollouts(
     while True:
         graph.session.run_with_iobinding(bound)
         scores, done, place = live["scores"], live["done"], live["place"]
-        np.copyto(scores, -np.inf, where=_blocked(network, ways, live))
+        _block(network, ways, live)
         who = live["who"]
-        if noise is None and not scored:
-            scores.argmax(axis=2, out=place)
-        else:
-            drawn = None if noise is None else noise[who, len(tours)]
-            _draw(scores, drawn, place)
+        if noise is not None:
+            _draw(scores, noise[who, len(tours)], place)
         np.copyto(place, live["last"], where=done)
         if not tours:
             np.copyto(place, ways["depot"][:, None], where=ways["depot"][:, None] >= 0)
@@ -82,7 +81,7 @@ def rollouts(
         live["last"][...] = place
         stops[who] = place
         tours.append(stops.copy())
-        _visit(network, ways, live)
+        _visit(ways, live)
         if done.all() or len(tours) == n:
             break
         live["memory"][...] = live["memory_after"]
@@ -126,15 +125,14 @@ def _begin(network: Network, problem: Problem, memory: Float32Array, r: int) -> 
 
 def _ways(network: Network, problem: Problem) -> dict[str, Any]:
     """What the steps need of the instances, arrays with b rows."""
-    known = {
+    covered_by = problem.covers.transpose(0, 2, 1) if network.gains else problem.covers[:, :0]
+    return {
         "covers": problem.covers,
+        "covered_by": covered_by.astype(np.float32, order="C"),
         "factors": problem.factors,
-        "required": problem.required if problem.required.any() else problem.required[:, :0],
+        "required": problem.required if problem.required.any() else problem.required[:, :0].copy(),
         "depot": problem.depot,
     }
-    if network.gains:
-        known["covered_by"] = problem.covers.transpose(0, 2, 1).astype(np.float32, order="C")
-    return known
 
 
 def _bind(graph: Graph, code: dict[str, Any], live: dict[str, Any]) -> Any:
@@ -149,27 +147,22 @@ def _bind(graph: Graph, code: dict[str, Any], live: dict[str, Any]) -> Any:
     return bound
 
 
-def _blocked(network: Network, ways: dict[str, Any], live: dict[str, Any]) -> BoolArray:
-    """Where the next stop may not be, bool[b, r, n]; see ``selectable`` of the environment.
-
-    Of tours that are done, and of the first step of those with a depot, it does not matter.
-    """
-    blocked = live["closed"]
-    if network.config.mask == "useful":
-        worthless = live["gain"] <= 0
-        worthless |= blocked
-        blocked = worthless
-    if ways["required"].size:
-        left = ways["required"][:, None] & ~live["visited"]
-        blocked = (blocked | ~live["uncovered"].any(axis=2, keepdims=True)) & ~left
-    return blocked
+def _block(network: Network, ways: dict[str, Any], live: dict[str, Any]) -> None:
+    """Rule out where the next stop may not be, and choose the best of the rest."""
+    run.block(
+        live["scores"],
+        live["closed"],
+        live["gain"],
+        ways["required"],
+        live["visited"],
+        live["uncovered"],
+        network.config.mask == "useful",
+        live["place"],
+    )
 
 
-def _draw(scores: Float32Array, noise: Float32Array | None, place: IntArray) -> None:
-    """Choose the stops, int64[b, r]: the best, or drawn by the noise, float32[b, r]."""
-    if noise is None:
-        scores.argmax(axis=2, out=place)
-        return
+def _draw(scores: Float32Array, noise: Float32Array, place: IntArray) -> None:
+    """Draw the stops, int64[b, r], by the noise, float32[b, r]."""
     below = _powers(scores).cumsum(axis=2)
     drawn = noise[:, :, None] * below[:, :, -1:]
     np.sum(below <= drawn, axis=2, out=place)
@@ -200,44 +193,21 @@ def _score(
     total[who[free]] += np.log(chosen[free] / powers.sum(axis=2)[free])
 
 
-def _visit(network: Network, ways: dict[str, Any], live: dict[str, Any]) -> None:
+def _visit(ways: dict[str, Any], live: dict[str, Any]) -> None:
     """The tours after a stop at ``place``, in place."""
-    place, uncovered, done = live["place"], live["uncovered"], live["done"]
-    b, r, n = uncovered.shape
-    rows = (place + n * np.arange(b)[:, None]).ravel()  # of tables with b·n rows
-    spots = place.ravel() + n * np.arange(b * r)
-    live["closed"].reshape(-1)[spots] = True
-    if ways["required"].size or "visited" in network.next.inputs:
-        live["visited"].reshape(-1)[spots] = True
-    if network.guided:
-        guidance = live["guidance"].reshape(-1, n)
-        guidance *= ways["factors"].reshape(-1, n).take(rows, axis=0)
-    newly = ways["covers"].reshape(-1, n).take(rows, axis=0)
-    newly &= uncovered.reshape(-1, n)
-    np.logical_xor(uncovered, newly.reshape(uncovered.shape), out=uncovered)
-    if network.gains:
-        _lose(live["gain"], newly, uncovered, ways["covered_by"])
-    uncovered.any(axis=2, out=done)
-    if ways["required"].size:
-        done |= (ways["required"][:, None] & ~live["visited"]).any(axis=2)
-    np.logical_not(done, out=done)
-
-
-def _lose(
-    gain: Float32Array, newly: BoolArray, uncovered: BoolArray, covered_by: Float32Array
-) -> None:
-    """Each place that was covered, bool[b·r, n], is one less to gain for all who cover it."""
-    b, r, n = gain.shape
-    if r > 1:
-        np.matmul(uncovered.astype(np.float32), covered_by, out=gain)
-        return
-    which, covered = newly.nonzero()
-    each = covered_by.reshape(-1, n).take(which * n + covered, axis=0)
-    if b == 1:
-        gain -= each.sum(axis=0)
-    elif len(which):
-        start = np.flatnonzero(np.append(True, which[1:] != which[:-1]))
-        gain[which[start], 0] -= np.add.reduceat(each, start, axis=0)
+    run.visit(
+        live["place"],
+        ways["covers"],
+        ways["covered_by"],
+        ways["factors"],
+        ways["required"],
+        live["uncovered"],
+        live["visited"],
+        live["closed"],
+        live["guidance"],
+        live["gain"],
+        live["done"],
+    )
 
 
 def _shrunk(

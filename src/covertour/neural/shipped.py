@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from functools import cache
 from pathlib import Path
@@ -19,7 +20,8 @@ MODEL = "model.json"
 
 def shipped() -> list[str]:
     """The names of the weights that ship."""
-    return sorted(path.parent.name for path in WEIGHTS.glob(f"*/{MODEL}"))
+    names = os.listdir(WEIGHTS) if WEIGHTS.is_dir() else []
+    return sorted(name for name in names if os.path.exists(f"{WEIGHTS}/{name}/{MODEL}"))
 
 
 def weights_for(model: str, n: int, wanted: str | Path | None = None) -> Path:
@@ -55,7 +57,7 @@ def network_for(model: str, n: int, wanted: str | Path | None = None) -> Network
     except OSError as error:
         why = f"no {MODEL} here, so no exported weights" if path.is_dir() else error.strerror
         raise InputError(f"{path}: {why}; `covertour export` writes them") from None
-    network = _loaded(path.resolve(), written)
+    network = _loaded(path.absolute(), written)
     if network.config.name != model:
         raise InputError(f"{path}: holds weights of {network.config.name}, not of {model}")
     return network

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from covertour.search.kernel import inner
+from covertour.kernel import inner
 from covertour.search.state import (
     LOG_SIZE,
     NOWHERE,

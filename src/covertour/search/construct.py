@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from covertour.instance import Instance
+from covertour.kernel import entry, inner
 from covertour.metric import IntArray, radians
 from covertour.search.changes import (
     clear_spare,
@@ -23,7 +24,6 @@ from covertour.search.changes import (
     touch_neighbours,
 )
 from covertour.search.improve import improve
-from covertour.search.kernel import entry, inner
 from covertour.search.state import (
     FIXED,
     NOWHERE,

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from covertour.kernel import inner
 from covertour.search.changes import clear_queue, move, path_size, reverse, touch
-from covertour.search.kernel import inner
 from covertour.search.state import LOG_SIZE, NOWHERE, QUEUE, STOPS, distance, is_directed
 
 LONGEST_REVERSAL = 1_000

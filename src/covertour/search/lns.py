@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from covertour.instance import Instance
+from covertour.kernel import entry, inner, mark_ready
 from covertour.metric import IntArray
 from covertour.search.changes import (
     clear_queue,
@@ -32,7 +33,6 @@ from covertour.search.changes import (
 )
 from covertour.search.construct import construct, cover_place, drop_spare, serving_order
 from covertour.search.improve import LOG_RESERVE, improve
-from covertour.search.kernel import entry, inner, mark_ready
 from covertour.search.state import (
     FIXED,
     LOG_SIZE,
@@ -331,7 +331,7 @@ def lns(
                     restart(worker.state, worker.anneal, worker.best)
     except KeyboardInterrupt:
         pass  # whoever is in a hurry gets the best tour so far
-    mark_ready(kind_of(instance))
+    mark_ready(f"search/{kind_of(instance)}")
     return _best(team).tour
 
 

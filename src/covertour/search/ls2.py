@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from covertour.instance import Instance
+from covertour.kernel import entry, inner
 from covertour.metric import IntArray, positions
 from covertour.search.changes import (
     clear_queue,
@@ -25,7 +26,6 @@ from covertour.search.changes import (
 )
 from covertour.search.construct import cheapest_position, construct, is_redundant
 from covertour.search.improve import improve
-from covertour.search.kernel import entry, inner
 from covertour.search.state import FIXED, NOWHERE, STOPS, distance, draw_below, make_state
 from covertour.search.watch import Stretch, Watch
 

@@ -12,8 +12,8 @@ from numba.extending import overload
 
 from covertour import metric as metrics
 from covertour.instance import Instance
+from covertour.kernel import inner
 from covertour.metric import FloatArray, IntArray
-from covertour.search.kernel import inner
 
 TABLE_UP_TO = 1_000
 """Up to this many places distances come from a dense table, above from coordinates on the fly."""

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from covertour.bench.reproduce import comparison, gap_time, same_cost, training_time
 from covertour.bench.reproduce.comparison import planned_comparison, run_comparison
 from covertour.bench.reproduce.gap_time import draw_gap_time, planned_gap_time, run_gap_time
-from covertour.bench.reproduce.protocol import COMPARISONS, Comparison, Settings, quickened
+from covertour.bench.reproduce.protocol import COMPARISONS, Cell, Comparison, Settings, quickened
 from covertour.bench.reproduce.rows import RowFile
 from covertour.bench.reproduce.same_cost import planned_same_cost, run_same_cost
 from covertour.bench.reproduce.solutions import (
@@ -43,6 +44,7 @@ __all__ = [
     "chosen",
     "plan",
     "quickened",
+    "run",
 ]
 
 
@@ -57,11 +59,15 @@ class Report:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A table or figure: what it shows, how long it will take, and the function that makes it."""
+    """A table or figure: what it shows, how long it will take, and the function that makes it.
+
+    ``cells``: those that it has under some settings, for an experiment whose cells can be left out.
+    """
 
     summary: str
     planned: Callable[[Study], Plan]
     run: Callable[[Study], Report]
+    cells: Callable[[Settings], Sequence[Cell]] | None = None
 
 
 def _compare(table: Comparison, study: Study) -> Report:
@@ -96,7 +102,12 @@ def _reported(made: Document | str, draw: Callable[[], Axes] | None = None) -> R
 
 def _comparison(name: str, summary: str) -> Experiment:
     table = COMPARISONS[name]
-    return Experiment(summary, partial(planned_comparison, table), partial(_compare, table))
+    return Experiment(
+        summary,
+        partial(planned_comparison, table),
+        partial(_compare, table),
+        partial(comparison.cells_of, table),
+    )
 
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -106,11 +117,15 @@ EXPERIMENTS: dict[str, Experiment] = {
         "the time of the heuristics to the lengths of the learned method",
         planned_same_cost,
         _same_cost,
+        same_cost.cells_of,
     ),
     "nc": _comparison("nc", "places that cover their 7, 11 or 15 nearest"),
     "coverage": _comparison("coverage", "variable numbers, a fixed radius, variable radii"),
     "training-time": Experiment(
-        "seconds for 100 batches of training", planned_training_time, _training_time
+        "seconds for 100 batches of training",
+        planned_training_time,
+        _training_time,
+        training_time.cells_of,
     ),
     "training-curves": Experiment(
         "validation costs of the shipped models during their training",
@@ -124,6 +139,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         "gap to the optimum against time, every method in one picture",
         planned_gap_time,
         _gap_time,
+        gap_time.cells_of,
     ),
 }
 """The experiments by name, in the order in which ``all`` makes them."""
@@ -145,3 +161,15 @@ def plan(study: Study, names: Sequence[str]) -> float:
     for name in names:
         planned |= EXPERIMENTS[name].planned(study)
     return sum(planned.values())
+
+
+def run(name: str, study: Study) -> Report:
+    """Make an experiment, unless none of its cells is small enough."""
+    experiment = EXPERIMENTS[name]
+    if experiment.cells is not None and not experiment.cells(study.settings):
+        return Report(
+            None,
+            left_out=f"{name} is left out: it has no cell of at most {study.settings.largest} "
+            "places.",
+        )
+    return experiment.run(study)

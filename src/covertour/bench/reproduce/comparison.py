@@ -60,7 +60,7 @@ class MethodInCell:
 
 def cells_of(table: Comparison, settings: Settings) -> tuple[Cell, ...]:
     """The cells of a table, fewer in a quick run."""
-    return table.quick if settings.quick else table.cells
+    return settings.cells(table.cells, table.quick)
 
 
 def planned_comparison(table: Comparison, study: Study) -> Plan:

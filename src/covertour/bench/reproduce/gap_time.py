@@ -48,7 +48,7 @@ class Point:
 
 def cells_of(settings: Settings) -> tuple[Cell, ...]:
     """The cells that are drawn."""
-    return GAP_TIME_QUICK if settings.quick else GAP_TIME
+    return settings.cells(GAP_TIME, GAP_TIME_QUICK)
 
 
 def _limits(settings: Settings) -> tuple[float, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from covertour.bench.rules import parse_rule
@@ -125,8 +126,9 @@ class Settings:
     """What a user may choose; the defaults are the paper's 100 instances a cell.
 
     ``methods``: only these; empty for all. ``exact_seconds``: the limit of ``exact``, by default
-    60 s up to 200 places and 30 s above. ``cores``: processes that prove at once. ``patience``:
-    seconds after which a heuristic gives up reaching another's length.
+    60 s up to 200 places and 30 s above. ``cores``: processes that prove at once. ``largest``:
+    only cells of at most so many places. ``patience``: seconds after which a heuristic gives up
+    reaching another's length. ``training_batches``: as many are timed, and scaled to the paper's.
     """
 
     count: int = 100
@@ -135,8 +137,9 @@ class Settings:
     methods: tuple[str, ...] = ()
     exact_seconds: float | None = None
     cores: int = 1
+    largest: int | None = None
     patience: float = 5.0
-    training_batches: int = 100
+    training_batches: int = 20
 
     def __post_init__(self) -> None:
         for method in self.methods:
@@ -148,6 +151,11 @@ class Settings:
     def wants(self, method: str) -> bool:
         """Whether a method is to be run."""
         return not self.methods or method in self.methods
+
+    def cells(self, full: Sequence[Cell], quick: Sequence[Cell]) -> tuple[Cell, ...]:
+        """The cells of a full or a quick run, without those that are too large."""
+        cells = quick if self.quick else full
+        return tuple(cell for cell in cells if self.largest is None or cell.n <= self.largest)
 
     @property
     def seeds(self) -> range:

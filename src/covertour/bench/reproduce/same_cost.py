@@ -52,7 +52,7 @@ class ToTheSameLength:
 
 def cells_of(settings: Settings) -> tuple[Cell, ...]:
     """The cells of the table, fewer in a quick run."""
-    return SAME_COST_QUICK if settings.quick else SAME_COST
+    return settings.cells(SAME_COST, SAME_COST_QUICK)
 
 
 def leader_of(study: Study) -> str | None:

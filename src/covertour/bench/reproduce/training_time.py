@@ -12,7 +12,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from covertour.bench.reproduce.paper import TRAINING, paper_figure
-from covertour.bench.reproduce.protocol import PAPER_RULE, TRAINED, TRAINING_SIZES, Cell
+from covertour.bench.reproduce.protocol import (
+    PAPER_RULE,
+    TRAINED,
+    TRAINING_SIZES,
+    Cell,
+    Settings,
+)
 from covertour.bench.reproduce.rows import Row, Run
 from covertour.bench.reproduce.study import Plan, Study
 from covertour.bench.tables import Column, Document, Table, time_text
@@ -32,7 +38,11 @@ def planned_training_time(study: Study) -> Plan:
     """The trainings that are still to be timed."""
     if not _can_train():
         return {}
-    runs = {_run(study, model, cell): (model, cell) for cell in _cells() for model in TRAINED}
+    runs = {
+        _run(study, model, cell): (model, cell)
+        for cell in cells_of(study.settings)
+        for model in TRAINED
+    }
     return {run: _planned(study, *which) for run, which in runs.items() if run not in study.rows}
 
 
@@ -45,8 +55,10 @@ def _can_train() -> bool:
     return find_spec("torch") is not None
 
 
-def _cells() -> list[Cell]:
-    return [Cell(PAPER_RULE, n) for n in TRAINING_SIZES]
+def cells_of(settings: Settings) -> tuple[Cell, ...]:
+    """The sizes that are trained on."""
+    cells = [Cell(PAPER_RULE, n) for n in TRAINING_SIZES]
+    return settings.cells(cells, cells)
 
 
 def _run(study: Study, model: str, cell: Cell) -> Run:
@@ -61,7 +73,7 @@ def run_training_time(study: Study) -> Document | str:
             "training-time is left out: it needs torch, which is not installed: "
             "pip install 'covertour[train]'"
         )
-    for cell in _cells():
+    for cell in cells_of(study.settings):
         for model in TRAINED:
             run = _run(study, model, cell)
             if run in study.rows:
@@ -124,7 +136,7 @@ def training_time_document(study: Study) -> Document:
     batches = study.settings.training_batches
     rows = []
     saved = []
-    for cell in _cells():
+    for cell in cells_of(study.settings):
         times = {
             model: study.rows[run].seconds * BATCHES / batches
             for model in TRAINED

@@ -1,7 +1,8 @@
 """entry and inner: how kernels are compiled, and a cache of machine code that is never out of date.
 
 Python calls the kernels marked ``entry``; they are cached on disk together with all the ``inner``
-ones they call, which cannot be called from Python and compile faster for it.
+ones they call, which cannot be called from Python and compile faster for it. Neither may make
+arrays, so nobody has to count who holds those that they are given; ``allocating`` ones may.
 
 numba caches a kernel by the date of its own file, so a change in a kernel that it calls would go
 unnoticed. Before the first kernel is loaded, compiled files older than any source beside them are
@@ -18,8 +19,10 @@ from typing import Any
 from numba import njit
 
 HOW: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-entry = njit(cache=True, **HOW)
-inner = njit(**HOW | {"no_cpython_wrapper": True})
+UNCOUNTED: dict[str, Any] = HOW | {"_nrt": False}
+entry = njit(cache=True, **UNCOUNTED)
+inner = njit(**UNCOUNTED | {"no_cpython_wrapper": True})
+allocating = njit(cache=True, **HOW)
 
 HOME = Path(__file__).parent
 WITH_KERNELS = ("neural", "search")

@@ -13,10 +13,19 @@ from hypothesis import strategies as st
 from numba import njit
 from strategies import instances
 
-from covertour import Instance
+from covertour import Instance, random_instance
 from covertour.metric import METRICS, FloatArray, IntArray
-from covertour.search import changes, state
-from covertour.search.state import QUEUE, SPARE, STOPS, UNCOVERED, State, make_state
+from covertour.search import changes, construct, state
+from covertour.search.state import (
+    FIRST_NEAR,
+    NEAR_BLOCKS,
+    QUEUE,
+    SPARE,
+    STOPS,
+    UNCOVERED,
+    State,
+    make_state,
+)
 
 INSERT, REMOVE, MOVE, REVERSE, UNDO, FORGET = range(6)
 
@@ -49,6 +58,12 @@ def reload(s: Any, places: Any, between: Any) -> Any:
     copied = np.empty(len(places), np.int64)
     changes.copy_tour(s, copied)
     return copied
+
+
+@njit(error_model="numpy")
+def near_legs(s: Any, place: int) -> Any:
+    """How many legs near a place are noted in the state."""
+    return construct.gather_legs(s, place)
 
 
 @njit(error_model="numpy")
@@ -310,7 +325,7 @@ def test_distances_on_the_fly_are_those_of_the_instance(metric: str, data: st.Da
 def test_every_block_is_near_itself_first_and_near_no_block_twice(instance: Instance) -> None:
     assume(definition.covering_stops(instance) is not None)
     s = make(instance, on_the_fly=True)
-    near = s.blocks[:, 1:]
+    near = s.blocks[:, FIRST_NEAR:]
     assert near[:, 0].tolist() == list(range(len(near)))
     assert [len(set(row)) for row in near.tolist()] == [near.shape[1]] * len(near)
     assert sorted(set(s.at["block"].tolist())) == list(range(len(near)))
@@ -318,10 +333,31 @@ def test_every_block_is_near_itself_first_and_near_no_block_twice(instance: Inst
 
 def test_blocks_of_places_in_one_spot_and_of_a_matrix() -> None:
     spot = make(Instance.from_coordinates([[1, 1]] * 60, sets=[[]] * 60), on_the_fly=True)
-    assert len(spot.blocks) > 9
-    assert spot.blocks[:, 1].tolist() == list(range(len(spot.blocks)))
-    assert [len(set(row)) for row in spot.blocks[:, 1:].tolist()] == [9] * len(spot.blocks)
-    assert make(problem("directed"), on_the_fly=True).blocks.tolist() == [[-1, 0]]
+    near = spot.blocks[:, FIRST_NEAR:]
+    assert len(near) > NEAR_BLOCKS
+    assert near[:, 0].tolist() == list(range(len(near)))
+    assert [len(set(row)) for row in near.tolist()] == [NEAR_BLOCKS] * len(near)
+    assert make(problem("directed"), on_the_fly=True).blocks.tolist() == [[-1, 0, 0]]
+
+
+def test_the_legs_near_a_place_are_those_that_begin_or_end_there_each_once() -> None:
+    instance = random_instance(400, nearest=2, seed=1)
+    s = make(instance, on_the_fly=True)
+    stops = np.random.default_rng(0).permutation(400)[:90]
+    reload(s, stops, np.empty((0, 0)))
+    followers = dict(zip(stops.tolist(), np.roll(stops, -1).tolist(), strict=True))
+    for place in range(0, 400, 7):
+        near = set(s.blocks[s.at["block"][place], FIRST_NEAR:].tolist())
+        expected = {
+            (stop, after)
+            for stop, after in followers.items()
+            if s.at["block"][stop] in near or s.at["block"][after] in near
+        }
+        legs = s.legs[: near_legs(s, place)]
+        found = list(zip(legs["stop"].tolist(), legs["next"].tolist(), strict=True))
+        assert len(found) == len(set(found)) < 90
+        assert set(found) == expected
+        assert legs["length"] == pytest.approx(instance.distances(legs["stop"], legs["next"]))
 
 
 def test_random_numbers_follow_the_seed_and_stay_in_range() -> None:

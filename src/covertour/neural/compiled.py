@@ -59,11 +59,11 @@ def interpreted() -> Iterator[None]:
 @cache
 def _compiled() -> dict[str, Loop]:
     """The loops by name, compiled or from the cache; with them those that only loops call."""
-    from covertour.kernel import entry, inner, mark_ready
+    from covertour.kernel import allocating, inner, mark_ready
 
     names = vars(kernels).copy()
     for name, function in getmembers(kernels, isfunction):
-        made = entry if name in vars(run) else inner
+        made = allocating if name in vars(run) else inner
         names[name] = made(FunctionType(function.__code__, names, name))
     loops = {name: names[name] for name in vars(run) if name in names}
     _call_each(Loops(**loops))

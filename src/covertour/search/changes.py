@@ -12,6 +12,7 @@ import numpy as np
 
 from covertour.kernel import inner
 from covertour.search.state import (
+    FIRST_STOP,
     LOG_SIZE,
     NOWHERE,
     QUEUE,
@@ -215,12 +216,12 @@ def _enter(s, stop, after):
     at[stop].stop_at = size
     s.tour[0].size = size + 1
     block = at[stop].block
-    first = s.blocks[block, 0]
+    first = s.blocks[block, FIRST_STOP]
     at[stop].in_next = first
     at[stop].in_prev = -1
     if first >= 0:
         at[first].in_prev = stop
-    s.blocks[block, 0] = stop
+    s.blocks[block, FIRST_STOP] = stop
     _cover(s, stop)
 
 
@@ -241,7 +242,7 @@ def _leave(s, stop):
     if behind >= 0:
         at[behind].in_next = ahead
     else:
-        s.blocks[at[stop].block, 0] = ahead
+        s.blocks[at[stop].block, FIRST_STOP] = ahead
     if ahead >= 0:
         at[ahead].in_prev = behind
     _uncover(s, stop)

@@ -25,8 +25,11 @@ from covertour.search.changes import (
 )
 from covertour.search.improve import improve
 from covertour.search.state import (
+    FIRST_NEAR,
+    FIRST_STOP,
     FIXED,
     NOWHERE,
+    SEEN,
     SPARE,
     STOPS,
     distance,
@@ -50,43 +53,52 @@ def gain_of(s, place):
 
 
 @inner
-def cheapest_position(s, place):
-    """The stop nearby behind which inserting a place costs least, and that cost.
+def gather_legs(s, place):
+    """Write the legs that begin or end near a place to ``s.legs``; how many there are."""
+    many = 0
+    if s.blocks.shape[0] == 1:  # the whole tour is near
+        for index in range(s.tour[0].size):
+            many = _note_leg(s, many, s.lists[STOPS, index])
+        return many
+    s.tour[0].looks += 1
+    look = s.tour[0].looks
+    block = s.at[place].block
+    for w in range(FIRST_NEAR, s.blocks.shape[1]):
+        s.blocks[s.blocks[block, w], SEEN] = look
+    for w in range(FIRST_NEAR, s.blocks.shape[1]):
+        stop = s.blocks[s.blocks[block, w], FIRST_STOP]
+        while stop >= 0:
+            many = _note_leg(s, many, stop)
+            before = s.at[stop].prev
+            if s.blocks[s.at[before].block, SEEN] != look:  # else that leg is noted anyway
+                many = _note_leg(s, many, before)
+            stop = s.at[stop].in_next
+    return many
 
-    (-1, inf) where no stop is nearby.
+
+@inner
+def _note_leg(s, many, stop):
+    s.legs[many].stop = stop
+    s.legs[many].next = s.at[stop].next
+    s.legs[many].length = s.at[stop].leg
+    return many + 1
+
+
+@inner
+def cheapest_position(s, place, many):
+    """The stop behind which inserting a place costs least, and that cost.
+
+    Looks at the first ``many`` legs in ``s.legs``; (-1, inf) where there are none.
     """
     best = np.inf
     best_after = NOWHERE
-    if s.blocks.shape[0] == 1:  # the whole tour is near: go round it once
-        size = s.tour[0].size
-        if size > 0:
-            stop = s.lists[STOPS, 0]
-            there = distance(s, stop, place)
-            for _ in range(size):
-                follower = s.at[stop].next
-                back = distance(s, place, follower)
-                cost = there + back - s.at[stop].leg
-                if cost < best:
-                    best = cost
-                    best_after = stop
-                stop = follower
-                there = distance(s, stop, place) if is_directed(s) else back
-        return best_after, best
-    block = s.at[place].block
-    for w in range(1, s.blocks.shape[1]):
-        stop = s.blocks[s.blocks[block, w], 0]
-        while stop >= 0:
-            far = distance(s, stop, place)
-            cost = far + distance(s, place, s.at[stop].next) - s.at[stop].leg
-            if cost < best:
-                best = cost
-                best_after = stop
-            before = s.at[stop].prev
-            cost = far + distance(s, before, place) - s.at[before].leg
-            if cost < best:
-                best = cost
-                best_after = before
-            stop = s.at[stop].in_next
+    for index in range(many):
+        stop = s.legs[index].stop
+        there = distance(s, stop, place) if is_directed(s) else distance(s, place, stop)
+        cost = there + distance(s, place, s.legs[index].next) - s.legs[index].length
+        if cost < best:
+            best = cost
+            best_after = stop
     return best_after, best
 
 
@@ -99,6 +111,7 @@ def cover_place(s, place, noise, fallback):
     """
     start = s.at[place].covered_from
     many = s.at[place].covered_to - start
+    legs = gather_legs(s, place)  # its coverers are near
     best = np.inf
     best_stop = NOWHERE
     best_after = NOWHERE
@@ -106,7 +119,7 @@ def cover_place(s, place, noise, fallback):
     for t in range(tries):
         at = t if many <= MOST_COVERERS else draw_below(s, many)
         coverer = np.int64(s.who[start + at])
-        after, cost = cheapest_position(s, coverer)
+        after, cost = cheapest_position(s, coverer, legs)
         if after < 0:
             after = fallback
             cost = 0.0
@@ -172,7 +185,7 @@ def construct(s, start, must_visit, order):
     last = s.lists[STOPS, 0] if len(start) else NOWHERE
     for place in must_visit:
         if s.at[place].stop_at < 0:
-            after, _ = cheapest_position(s, place)
+            after, _ = cheapest_position(s, place, gather_legs(s, place))
             insert(s, place, after if after >= 0 else last)
             s.tour[0].log = 0
             last = place

@@ -11,7 +11,16 @@ import numpy as np
 
 from covertour.kernel import inner
 from covertour.search.changes import clear_queue, move, path_size, reverse, touch
-from covertour.search.state import LOG_SIZE, NOWHERE, QUEUE, STOPS, distance, is_directed
+from covertour.search.state import (
+    FIRST_NEAR,
+    FIRST_STOP,
+    LOG_SIZE,
+    NOWHERE,
+    QUEUE,
+    STOPS,
+    distance,
+    is_directed,
+)
 
 LONGEST_REVERSAL = 1_000
 """2-opt moves that would reverse more stops than this are passed over."""
@@ -91,8 +100,8 @@ def _improve_stop(s, stop):
     best_near = NOWHERE
     best_segment = np.int64(0)
     block = at[stop].block
-    for w in range(1, s.blocks.shape[1]):
-        near = s.blocks[s.blocks[block, w], 0]
+    for w in range(FIRST_NEAR, s.blocks.shape[1]):
+        near = s.blocks[s.blocks[block, w], FIRST_STOP]
         while near >= 0:
             far = distance(s, stop, near)
             if far < widest and near != stop:

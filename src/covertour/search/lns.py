@@ -34,6 +34,8 @@ from covertour.search.changes import (
 from covertour.search.construct import construct, cover_place, drop_spare, serving_order
 from covertour.search.improve import LOG_RESERVE, improve
 from covertour.search.state import (
+    FIRST_NEAR,
+    FIRST_STOP,
     FIXED,
     LOG_SIZE,
     NOWHERE,
@@ -96,8 +98,8 @@ def destroy(s, most):
             # The nearest stop that is left, by going over those nearby.
             best = np.inf
             stop = NOWHERE
-            for w in range(1, s.blocks.shape[1]):
-                near = s.blocks[s.blocks[block, w], 0]
+            for w in range(FIRST_NEAR, s.blocks.shape[1]):
+                near = s.blocks[s.blocks[block, w], FIRST_STOP]
                 while near >= 0:
                     if s.at[near].role != FIXED:
                         far = distance(s, first, near)

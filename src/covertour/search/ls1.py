@@ -24,7 +24,13 @@ from covertour.search.changes import (
     saving,
     touch,
 )
-from covertour.search.construct import cheapest_position, construct, drop_spare, gain_of
+from covertour.search.construct import (
+    cheapest_position,
+    construct,
+    drop_spare,
+    gain_of,
+    gather_legs,
+)
 from covertour.search.improve import improve
 from covertour.search.state import (
     FIXED,
@@ -101,12 +107,13 @@ def _repair(s):
         best_after = NOWHERE
         for index in range(s.tour[0].uncovered):
             needy = s.lists[UNCOVERED, index]
+            legs = gather_legs(s, needy)
             for k in range(s.at[needy].covered_from, s.at[needy].covered_to):
                 place = np.int64(s.who[k])
                 if s.at[place].queued == 1:  # looked at already
                     continue
                 touch(s, place)
-                after, cost = cheapest_position(s, place)
+                after, cost = cheapest_position(s, place, legs)
                 if after < 0:
                     after = s.lists[STOPS, 0] if s.tour[0].size > 0 else NOWHERE
                     cost = 0.0
@@ -155,7 +162,7 @@ def ls1_for(s, search, weight, best, iterations):
             place = draw_below(s, n)
             s.tour[0].log = 0
             if s.at[place].stop_at < 0:
-                after, _ = cheapest_position(s, place)
+                after, _ = cheapest_position(s, place, gather_legs(s, place))
                 if s.at[place].covers_from < s.at[place].covers_to:  # not a forbidden one
                     insert(s, place, after if after >= 0 else s.lists[STOPS, 0])
             elif s.at[place].role != FIXED:

@@ -24,7 +24,7 @@ from covertour.search.changes import (
     saving,
     touch,
 )
-from covertour.search.construct import cheapest_position, construct, is_redundant
+from covertour.search.construct import cheapest_position, construct, gather_legs, is_redundant
 from covertour.search.improve import improve
 from covertour.search.state import FIXED, NOWHERE, STOPS, distance, draw_below, make_state
 from covertour.search.watch import Stretch, Watch
@@ -147,7 +147,7 @@ def ls2_for(s, search, nearby, reached, order, best, iterations):
         for _ in range(INSERTED):
             place = draw_below(s, n)
             if s.at[place].stop_at < 0 and s.at[place].covers_from < s.at[place].covers_to:
-                after, _ = cheapest_position(s, place)
+                after, _ = cheapest_position(s, place, gather_legs(s, place))
                 insert(s, place, after if after >= 0 else s.lists[STOPS, 0])
         clear_spare(s)
         clear_queue(s)

@@ -24,10 +24,10 @@ ROWS_AT_A_TIME = 32
 ONE_BLOCK_UP_TO = 30
 """Tours expected to have at most this many stops are looked through whole."""
 
-NEAR_BLOCKS = 9
+NEAR_BLOCKS = 13
 """How many blocks around a place are looked at."""
 
-STOPS_A_BLOCK = 2.5
+STOPS_A_BLOCK = 1.0
 """How many stops a block is meant to hold."""
 
 COVERED_A_STOP = 0.6
@@ -42,6 +42,10 @@ FREE, FIXED, FORBIDDEN = range(3)
 STOPS, UNCOVERED, QUEUE, SPARE = range(4)
 """Rows of ``State.lists``: the stops in no order; the places nobody covers; stops whose
 surroundings changed; stops that lost their last unique place and may be redundant."""
+
+FIRST_STOP, SEEN, FIRST_NEAR = range(3)
+"""Columns of ``State.blocks``: the first stop in a block, -1 without any; at which of the ``looks``
+it was seen last; and from the third on the blocks around it, itself first."""
 
 LOG_SIZE = 1 << 14
 
@@ -73,6 +77,8 @@ PLACE = np.dtype(
     align=True,
 )
 
+LEG = np.dtype([("stop", "i8"), ("next", "i8"), ("length", "f8")])
+
 TOUR = np.dtype(
     [
         ("size", "i8"),  # how many stops
@@ -86,6 +92,7 @@ TOUR = np.dtype(
         ("random", "u8"),  # state of the random numbers
         ("metric", "i8"),  # index in metric.METRICS
         ("symmetric", "i8"),
+        ("looks", "i8"),  # how often the legs near a place were gathered
     ]
 )
 
@@ -100,9 +107,9 @@ class State(NamedTuple):
     at: PLACE[n]; tour: TOUR[1]; lists: int64[4, n]; who: int32[2m], the coverage table, first who
     is covered, then who covers; table: the distances, float64[n, n] where they are symmetric,
     float64[1, n, n] where they are not, float64[0] where they are computed on the fly, so that
-    kernels are compiled for each of the three; blocks: int64[b, 1 + w], for each block of places
-    its first stop (-1: none) and the blocks around it, itself first; log: int64[LOG_SIZE, 3], kind
-    and two places an entry.
+    kernels are compiled for each of the three; blocks: int64[b, 2 + w], groups of places and
+    the groups around each; legs: LEG[2n], room for the legs near a place; log: int64[LOG_SIZE, 3],
+    kind and two places an entry.
     """
 
     at: Any
@@ -111,6 +118,7 @@ class State(NamedTuple):
     who: Any
     table: Any
     blocks: Any
+    legs: Any
     log: Any
 
 
@@ -165,14 +173,15 @@ def make_state(instance: Instance, seed: int) -> State:
     tour["labelled"] = 1
     lists = np.zeros((4, n), dtype=np.int64)
     lists[UNCOVERED] = np.arange(n)
-    no_stop = np.full((len(around), 1), -1, dtype=np.int64)
+    empty = np.tile([-1, 0], (len(around), 1))  # no stop, never seen
     return State(
         at=at,
         tour=tour,
         lists=lists,
         who=np.concatenate([coverage.covers, coverage.covered_by]),
         table=table,
-        blocks=np.concatenate([no_stop, around], axis=1),
+        blocks=np.concatenate([empty, around], axis=1),
+        legs=np.zeros(2 * n, dtype=LEG),
         log=np.zeros((LOG_SIZE, 3), dtype=np.int64),
     )
 

@@ -10,8 +10,11 @@ A table: the rows of a file that fit, under the columns asked for, each with a f
 
 A single figure: what stands right before the comment, up to a space or a bar.
 
-    is 0.04<!-- figure results/random-100.csv | limit = 0.005 s | gap_percent .2f --> % above
+    is 0.04<!-- figure results/random-100.csv; limit = 0.005 s; gap_percent .2f --> % above
+    takes 4 s<!-- figure results/literature.csv; method = lns; mean of median_seconds time -->
 
+Of several rows a figure is their mean, median, largest or sum. A bar would end the cell of a table,
+so there is none in it.
 The file is looked for beside this script. A format is that of Python, or `time` or `percent` as the
 tables of covertour have them.
 """
@@ -22,16 +25,19 @@ import csv
 import re
 import sys
 from pathlib import Path
+from statistics import fmean, median
 
 from covertour.bench.tables import percent_text, time_text
 
 DOCS = Path(__file__).parent
 PAGES = (DOCS.parent / "README.md", *sorted(DOCS.glob("*.md")))
 
+SUMMARIES = {"mean": fmean, "median": median, "largest": max, "sum": sum}
+
 TABLE = re.compile(
     r"(<!-- table ([^|>]+)\|([^|>]*)\|([^>]+)-->\n)(.*?)(\n?<!-- end -->)", re.DOTALL
 )
-FIGURE = re.compile(r"([^ \t\n|>]+)(<!-- figure ([^|>]+)\|([^|>]*)\|([^>]+)-->)")
+FIGURE = re.compile(r"([^ \t\n|>]+)(<!-- figure ([^;>]+);([^;>]*);([^;>]+)-->)")
 
 
 def refreshed(text: str, home: Path = DOCS) -> str:
@@ -50,8 +56,13 @@ def refreshed(text: str, home: Path = DOCS) -> str:
 
     def figure(match: re.Match[str]) -> str:
         _, comment, file, where, what = match.groups()
-        name, form, _ = _column(what)
+        how, of, column = what.strip().rpartition(" of ")
+        name, form, _ = _column(column)
         rows = _rows(home / file.strip(), where)
+        if of:
+            if how not in SUMMARIES:
+                raise ValueError(f"{comment}: no {how!r}; there are {', '.join(SUMMARIES)}")
+            rows = [{name: str(SUMMARIES[how]([float(row[name]) for row in rows]))}]
         if len(rows) != 1:
             raise ValueError(f"{comment}: expected one row, found {len(rows)}")
         return _shown(rows[0], name, form, file).replace(" ", "\u00a0") + comment

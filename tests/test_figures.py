@@ -34,6 +34,8 @@ def test_the_pages_hold_what_the_files_hold(figures: Any) -> None:
     for page in figures.PAGES:
         text = page.read_text(encoding="utf-8")
         assert figures.refreshed(text) == text, f"{page}: python docs/figures.py"
+        assert len(figures.FIGURE.findall(text)) == text.count("<!-- figure ")
+        assert len(figures.TABLE.findall(text)) == text.count("<!-- table ")
 
 
 def test_a_table_is_written_from_its_file(figures: Any, results: Path) -> None:
@@ -53,22 +55,36 @@ def test_a_table_is_written_from_its_file(figures: Any, results: Path) -> None:
 
 
 def test_a_figure_is_written_before_its_comment(figures: Any, results: Path) -> None:
-    comment = "<!-- figure a.csv | method = ls1, n = 100 | length .1f -->"
+    comment = "<!-- figure a.csv; method = ls1, n = 100; length .1f -->"
     page = f"| it is 9.9{comment} long |"
     assert figures.refreshed(page, results) == f"| it is 3.6{comment} long |"
-    comment = "<!-- figure a.csv | method = ls1 | seconds time -->"
+    comment = "<!-- figure a.csv; method = ls1; seconds time -->"
     once = figures.refreshed(f"in 1{comment}", results)
     assert once == f"in 500\u00a0ms{comment}"
     assert figures.refreshed(once, results) == once
 
 
+def test_a_figure_of_several_rows_is_their_mean_or_another_summary(
+    figures: Any, results: Path
+) -> None:
+    for how, expected in (
+        ("mean", "0.53"),
+        ("median", "0.50"),
+        ("largest", "1.00"),
+        ("sum", "1.60"),
+    ):
+        comment = f"<!-- figure a.csv;; {how} of seconds .2f -->"
+        assert figures.refreshed(f"9{comment}", results) == f"{expected}{comment}"
+
+
 @pytest.mark.parametrize(
     ("comment", "message"),
     [
-        ("9<!-- figure a.csv | n = 100 | length .1f -->", "expected one row, found 2"),
-        ("9<!-- figure a.csv | n = 7 | length .1f -->", "no row where n = 7"),
-        ("9<!-- figure a.csv | size = 7 | length .1f -->", "no column 'size'"),
-        ("9<!-- figure a.csv | n = 20 | width .1f -->", "no column 'width'"),
+        ("9<!-- figure a.csv; n = 100; least of length .1f -->", "no 'least'; there are mean"),
+        ("9<!-- figure a.csv; n = 100; length .1f -->", "expected one row, found 2"),
+        ("9<!-- figure a.csv; n = 7; length .1f -->", "no row where n = 7"),
+        ("9<!-- figure a.csv; size = 7; length .1f -->", "no column 'size'"),
+        ("9<!-- figure a.csv; n = 20; width .1f -->", "no column 'width'"),
     ],
 )
 def test_a_marker_that_fits_nothing_is_an_error(

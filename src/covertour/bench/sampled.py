@@ -205,16 +205,15 @@ def random_document(report: RandomReport) -> Document:
     )
     rows = tuple(tuple(getattr(row, column.name) for column in columns) for row in report.rows)
     error = "" if report.reference_error is None else f" ± {report.reference_error:.4f}"
-    seeds = (
-        f"{report.seed} to {report.seed + report.count - 1}"
-        if report.count > 1
-        else f"{report.seed}"
-    )
+    instances = f"1 instance, seed {report.seed}"
+    if report.count > 1:
+        last = report.seed + report.count - 1
+        instances = f"{report.count} instances, seeds {report.seed} to {last}"
     return Document(
         f"Random {report.layout} instances: n = {report.n:,}, {report.rule}",
         (Table("Methods", columns, rows),),
         (
-            f"{report.count} instances, seeds {seeds}; gaps are to the reference of each.",
+            f"{instances}; gaps are to the reference of each.",
             f"Reference: the {report.reference}; mean length {report.reference_length:.4f}{error}; "
             f"{report.reference_proven} of {report.count} proven to be optimal.",
             "Times: from the call of solve, with the coverage built before, to the end of the "

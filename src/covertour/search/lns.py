@@ -84,6 +84,9 @@ NOISE = 0.3
 HOPELESS = 0.5
 """A repaired tour that is longer than acceptable by this many mean legs is not improved further."""
 
+ABANDONED = 1.0
+"""One that is longer by this many while places are still uncovered is not even repaired."""
+
 
 @inner
 def destroy(s, most):
@@ -231,14 +234,23 @@ def _attempt(s, touched, temperature):
         improve(s, True)
     else:
         destroy(s, MOST_REMOVED)
+    # Metropolis: accept a longer tour with probability exp(-difference / temperature).
+    limit = saved - temperature * np.log(draw_unit(s) + 1e-300)
+    leg = saved / s.tour[0].size
     last = s.lists[STOPS, 0] if s.tour[0].size > 0 else NOWHERE
     while s.tour[0].uncovered > 0:
+        if s.tour[0].length > limit + ABANDONED * leg and s.tour[0].log <= LOG_SIZE:
+            undo(s, saved)
+            return
         place = s.lists[UNCOVERED, draw_below(s, s.tour[0].uncovered)]
         last = cover_place(s, place, NOISE, last)
     drop_spare(s)
-    # Metropolis: accept a longer tour with probability exp(-difference / temperature).
-    limit = saved - temperature * np.log(draw_unit(s) + 1e-300)
-    if s.tour[0].length < limit + HOPELESS * saved / s.tour[0].size:
+    if abs(s.tour[0].length - saved) <= 1e-12 * saved:  # most likely the same tour
+        s.tour[0].length = saved
+        clear_spare(s)
+        clear_queue(s)
+        return
+    if s.tour[0].length < limit + HOPELESS * leg:
         many = s.tour[0].queue
         for index in range(many):
             touched[index] = s.lists[QUEUE, index]

@@ -392,24 +392,24 @@ def all_compiled() -> bool:
 
 def warmup() -> None:
     """Compile the default method for every kind of instance, and what decodes learned tours."""
-    from covertour.neural.compiled import load_loops
+    from covertour.neural.compiled import loops
     from covertour.search.state import KINDS
 
     for kind in KINDS:
         _load("lns", kind)
-    load_loops()
+    loops()
 
 
 def load(method: str, instance: Instance, decoding: Decoding | None = None) -> None:
     """Compile or load what a method needs for an instance, so that no solve's clock pays for it."""
     chosen = METHODS[method]
     if chosen.model is not None:
-        from covertour.neural.compiled import load_loops
+        from covertour.neural.compiled import loops
         from covertour.neural.places import check_places
         from covertour.neural.shipped import network_for
 
         check_places(instance)
-        load_loops()
+        loops()
         network_for(chosen.model, instance.n, decoding.weights if decoding else None)
         method = "lns"
     if chosen.searches:

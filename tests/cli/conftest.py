@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from covertour import cli, random_instance, solve
-from covertour.neural.compiled import load_loops
+from covertour.neural.compiled import loops
 from covertour.stop import MaxIterations
 
 VILLAGES = """name,x,y
@@ -59,7 +59,7 @@ Command = Callable[..., Ran]
 def _compiled() -> None:
     """All is compiled before the first test, so that none sees the notice about it."""
     solve(random_instance(5, nearest=1), stop=MaxIterations(1))
-    load_loops()
+    loops()
 
 
 @pytest.fixture

@@ -27,11 +27,9 @@ def test_compiled_and_interpreted_loops_make_the_same_tours(
     places = [random_instance(30, radius=(0.1, 0.3), seed=seed) for seed in range(4)]
     instances = [*places[:2], *(replace(one, depot=3, required=(7,)) for one in places[2:])]
     with compiled.interpreted():
-        compiled.load_loops()  # which does nothing here
-        assert all(getattr(compiled.run, name) is getattr(compiled.Loops(), name) for name in LOOPS)
+        assert compiled.loops() is compiled.AS_THEY_STAND
         plain = best_tours(network, instances, samples=3)
-    compiled.load_loops()
-    loops: list[Any] = [getattr(compiled.run, name) for name in LOOPS]
     for one, other in zip(plain, best_tours(network, instances, samples=3), strict=True):
         np.testing.assert_array_equal(one, other)
+    loops: list[Any] = [getattr(compiled.loops(), name) for name in LOOPS]
     assert [len(loop.signatures) for loop in loops] == [1, 1, 1, 1]

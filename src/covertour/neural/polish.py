@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from covertour.metric import IntArray
-from covertour.neural.compiled import run
+from covertour.neural.compiled import loops
 from covertour.neural.kernels import Tables
 
 SLACK = 1e-6
@@ -20,5 +20,5 @@ def polish(tours: IntArray, instance: IntArray, tables: Tables) -> IntArray:
     """
     slack = SLACK * float(tables.distances.max(initial=0.0))
     better = np.ascontiguousarray(tours).copy()
-    run.polish_tours(better, instance, tables, slack)
+    loops().polish_tours(better, instance, tables, slack)
     return better

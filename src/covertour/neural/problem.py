@@ -11,7 +11,7 @@ import numpy.typing as npt
 from covertour.errors import InputError
 from covertour.instance import Instance
 from covertour.metric import IntArray
-from covertour.neural.compiled import run
+from covertour.neural.compiled import loops
 from covertour.neural.places import unit_square
 
 BoolArray = npt.NDArray[np.bool_]
@@ -62,7 +62,7 @@ def problem_of(instances: Sequence[Instance], guidance: bool = True) -> Problem:
         if guidance:
             far = instance.distances(owner, table.covers)
             far[owner == table.covers] = -1.0  # each place is the first that it covers
-            run.set_factors(factors[row], table.covers_start, table.covers, far)
+            loops().set_factors(factors[row], table.covers_start, table.covers, far)
         if instance.forbidden:
             allowed[row, list(instance.forbidden)] = False
         required[row, instance.must_visit] = True

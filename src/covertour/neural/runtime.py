@@ -15,7 +15,7 @@ import numpy as np
 
 from covertour.instance import Instance
 from covertour.metric import FloatArray, IntArray
-from covertour.neural.compiled import run
+from covertour.neural.compiled import loops
 from covertour.neural.kernels import Tables
 from covertour.neural.network import Graph, Network
 from covertour.neural.polish import polish
@@ -149,7 +149,7 @@ def _bind(graph: Graph, code: dict[str, Any], live: dict[str, Any]) -> Any:
 
 def _block(network: Network, ways: dict[str, Any], live: dict[str, Any]) -> None:
     """Rule out where the next stop may not be, and choose the best of the rest."""
-    run.block(
+    loops().block(
         live["scores"],
         live["closed"],
         live["gain"],
@@ -195,7 +195,7 @@ def _score(
 
 def _visit(ways: dict[str, Any], live: dict[str, Any]) -> None:
     """The tours after a stop at ``place``, in place."""
-    run.visit(
+    loops().visit(
         live["place"],
         ways["covers"],
         ways["covered_by"],

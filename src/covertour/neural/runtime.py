@@ -26,9 +26,6 @@ NUMBERS_AT_ONCE = 200_000
 """How much is decoded at once: instances, and pairs of places or of rollouts and places, of which
 every head of a model keeps a few numbers. More would not stay in a processor's cache."""
 
-POLISHED_AT_ONCE = 10_000_000
-"""Numbers, one for each stop and place, with which tours are polished at once."""
-
 SHRINK = 0.75
 """Finished tours are put aside when no more than this share of a batch is left."""
 
@@ -337,9 +334,6 @@ def _polished(instances: Sequence[Instance], problem: Problem, tours: IntArray) 
         place = np.arange(instances[0].n)
         pairs = place[:, None], place[None, :]
         distances = np.stack([instance.distances(*pairs) for instance in instances])
-    flat, whose = tours.reshape(b * k, t), np.repeat(np.arange(b), k)
-    most = max(1, POLISHED_AT_ONCE // (t * instances[0].n))
-    pieces = [slice(first, first + most) for first in range(0, b * k, most)]
     tables = Tables(distances, problem.covers, problem.allowed, problem.required)
-    better = [polish(flat[piece], whose[piece], tables) for piece in pieces]
-    return np.concatenate(better).reshape(b, k, t)
+    better = polish(tours.reshape(b * k, t), np.repeat(np.arange(b), k), tables)
+    return better.reshape(b, k, t)

@@ -97,7 +97,7 @@ def test_exported_weights_solve(covertour: Any, many: str, tmp_path: Path) -> No
     result = solved(covertour("solve", many, "--method", "am-gain", "--weights", "out", "--json"))
     assert verify(read(many), result["tour"]).ok
     assert covertour("export", "run/best.safetensors", "-o", "again", "--quiet").out == ""
-    for name in ("model.json", "encoder.onnx", "first.onnx", "next.onnx"):
+    for name in ("model.json", "encoder.onnx", "first.onnx", "next.onnx", "decoder.npz"):
         again = (tmp_path / "again" / name).read_bytes()
         assert (tmp_path / "out" / name).read_bytes() == again
 

@@ -21,7 +21,8 @@ from covertour.neural.models import make_model
 from covertour.neural.network import Network, load_network
 from covertour.neural.places import unit_square
 from covertour.neural.problem import problem_of, turn
-from covertour.neural.runtime import best_tours, rollouts
+from covertour.neural.runtime import best_tours, encode, rollouts
+from covertour.neural.shipped import network_for
 
 SMALL = {"width": 16, "heads": 2, "layers": 2, "feed_forward": 32}
 
@@ -60,6 +61,35 @@ def test_exported_models_draw_the_same_tours(both: tuple[torch.nn.Module, Networ
     tours, log_probability = rollouts(network, problem_of(instances(n)), scored=True)
     assert np.array_equal(tours, best.tours.numpy())
     assert_allclose(log_probability, best.log_probability.numpy(), atol=1e-4)
+
+
+@pytest.mark.parametrize("mask", ["useful", "visited"])
+def test_the_loop_of_am_gain_makes_the_tours_of_its_graphs(mask: str, tmp_path: Path) -> None:
+    config = ModelConfig("am-gain", mask=mask, **SMALL)
+    export(make_model(config, seed=4), config, tmp_path)
+    network = load_network(tmp_path)
+    for n in (6, 13, 40):
+        problem = problem_of(instances(n))
+        code = encode(network, problem)
+        for r in (0, 1, 7):
+            noise = np.random.default_rng(r).random((1, r, n), dtype=np.float32) if r else None
+            expected, _ = rollouts(network, problem, noise, code=code)
+            assert np.array_equal(runtime._tours(network, problem, code, noise), expected)
+
+
+def test_the_shipped_loop_and_graphs_agree() -> None:
+    same = [random_instance(60, nearest=7, seed=seed) for seed in range(10)]
+    network = network_for("am-gain", 60)
+    problem = problem_of(same)
+    code = encode(network, problem)
+    noise = np.random.default_rng(1).random((10, 10, 60), dtype=np.float32)
+    graphs, loop = (
+        rollouts(network, problem, noise, code=code)[0],
+        runtime._tours(network, problem, code, noise),
+    )
+    short = min(graphs.shape[2], loop.shape[2])
+    # Of two places that are nearly as good, rounding may decide.
+    assert (graphs[:, :, :short] == loop[:, :, :short]).all(axis=2).mean() > 0.95
 
 
 def test_problems_of_the_runtime_are_those_of_torch() -> None:

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from covertour import InputError
@@ -119,3 +120,20 @@ def test_bad_files_are_refused_in_one_line(three: Path) -> None:
         assert words in refused(home)
     (home / "model.json").write_text("{")
     assert "not JSON" in refused(home)
+
+
+def test_a_bad_decoder_is_refused_in_one_line(tmp_path: Path) -> None:
+    for name, width in (("one", 16), ("other", 32)):
+        config = ModelConfig("am-gain", width=width, heads=4, layers=1, feed_forward=16)
+        export(make_model(config), config, tmp_path / name)
+    home = tmp_path / "one"
+    data = (home / "decoder.npz").read_bytes()
+    for cut in (0, 10, len(data) // 2, len(data) - 100):
+        (home / "decoder.npz").write_bytes(data[:cut])
+        assert "decoder.npz: cut off or not the weights of a decoder" in refused(home)
+    np.savez(home / "decoder.npz", key=np.array([{"code": 1}]))
+    assert "decoder.npz: cut off or not the weights of a decoder" in refused(home)
+    shutil.copy(tmp_path / "other" / "decoder.npz", home / "decoder.npz")
+    assert "decoder.npz: not the decoder of the am-gain of model.json" in refused(home)
+    (home / "decoder.npz").unlink()
+    assert "decoder.npz: not there" in refused(home)

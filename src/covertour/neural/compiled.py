@@ -11,14 +11,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import cache
 from inspect import getmembers, isfunction
-from types import FunctionType
+from types import FunctionType, ModuleType
+from typing import Any
 
 import numpy as np
 
-from covertour.neural import kernels
+from covertour.neural import gain_kernels, kernels
+from covertour.neural.gain_kernels import FEATURES, GainCode, GainWeights, Task
 from covertour.neural.kernels import Tables
 
-Loop = Callable[..., None]
+Loop = Callable[..., Any]
 
 LOOPS = "neural/decoding"
 """By which name :mod:`covertour.kernel` remembers that the loops were compiled before."""
@@ -26,12 +28,13 @@ LOOPS = "neural/decoding"
 
 @dataclass
 class Loops:
-    """The functions of :mod:`covertour.neural.kernels` that are called from outside."""
+    """The functions of kernels.py and gain_kernels.py that are called from outside."""
 
     set_factors: Loop = kernels.set_factors
     block: Loop = kernels.block
     visit: Loop = kernels.visit
     polish_tours: Loop = kernels.polish_tours
+    decode_gain: Loop = gain_kernels.decode_gain
 
 
 AS_THEY_STAND = Loops()
@@ -56,17 +59,25 @@ def interpreted() -> Iterator[None]:
 
 @cache
 def _compiled() -> Loops:
-    from covertour.kernel import allocating, inner, mark_ready
+    from covertour.kernel import arithmetic, inner, mark_ready
 
-    outside = {field.name for field in fields(Loops)}
-    names = vars(kernels).copy()  # compiled loops are to call compiled ones
-    for name, function in getmembers(kernels, isfunction):
-        compiled = allocating if name in outside else inner
-        names[name] = compiled(FunctionType(function.__code__, names, name))
-    made = Loops(**{name: names[name] for name in outside})
+    made = Loops(**_compile(kernels, inner), **_compile(gain_kernels, arithmetic))
     _call_each(made)
     mark_ready(LOOPS)
     return made
+
+
+def _compile(module: ModuleType, inside: Callable[..., Any]) -> dict[str, Loop]:
+    """The loops of a module that are called from outside; ``inside`` compiles the others."""
+    from covertour.kernel import allocating
+
+    outside = {field.name for field in fields(Loops)}
+    names = vars(module).copy()  # compiled loops are to call compiled ones
+    found = getmembers(module, isfunction)
+    for name, function in found:
+        compiled = allocating if name in outside else inside
+        names[name] = compiled(FunctionType(function.__code__, names, name))
+    return {name: names[name] for name, _ in found if name in outside}
 
 
 def _call_each(made: Loops) -> None:
@@ -81,3 +92,11 @@ def _call_each(made: Loops) -> None:
     made.visit(place, yes, table, table, required, no, no, no, ones, ones, done)
     tables = Tables(np.ones(square), yes, no[0], no[0])
     made.polish_tours(np.array([[0, 1]]), np.array([0]), tables, 0.0)
+    features, line = np.ones((FEATURES, 2), np.float32), ones[0, 0]
+    weights = GainWeights(
+        line, features, features, features.T.copy(), features, table[0], line, line[:1]
+    )
+    code = GainCode(ones, table, table, table, table, table, table, table, ones)
+    task = Task(yes, table, table, yes[0, :1], no[0], np.array([-1]))
+    tours, greedy = np.zeros(one, np.int64), ones[:, :0].copy()
+    made.decode_gain(tours, greedy, code, weights, task, 1, np.float32(1.0), True)

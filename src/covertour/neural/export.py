@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as f
@@ -21,7 +22,7 @@ from covertour.neural.attention import fold, of_stop, unfold
 from covertour.neural.batch import Batch
 from covertour.neural.config import ModelConfig
 from covertour.neural.environment import State
-from covertour.neural.network import STATE
+from covertour.neural.network import DECODER, STATE
 from covertour.neural.runs import FORMAT, write_json, write_whole
 from covertour.version import __version__
 
@@ -182,7 +183,7 @@ def _traced_with(attended: Callable[..., Any]) -> Iterator[None]:
 
 
 def export(model: Any, config: ModelConfig, directory: Path) -> None:
-    """Write encoder.onnx, first.onnx, next.onnx and model.json into the directory."""
+    """Write encoder.onnx, first.onnx, next.onnx, model.json; of am-gain decoder.npz too."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -212,6 +213,10 @@ def export(model: Any, config: ModelConfig, directory: Path) -> None:
         decoder = DecoderGraph(model, encoder.kind, step)
         with _traced_with(_attention):
             _write(directory / f"{name}.onnx", decoder, given, ["scores", "memory_after"])
+    if isinstance(model, gain.AttentionGain):
+        buffer = io.BytesIO()
+        np.savez(buffer, **model.decoder_weights()._asdict())
+        write_whole(directory / DECODER, buffer.getvalue())
     content = {"format": FORMAT, "version": __version__, "model": asdict(config)}
     write_json(directory / "model.json", content)
 

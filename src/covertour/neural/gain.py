@@ -27,6 +27,7 @@ from covertour.neural.attention import (
 from covertour.neural.batch import Batch
 from covertour.neural.config import ModelConfig
 from covertour.neural.environment import State
+from covertour.neural.gain_kernels import FEATURES, GainWeights
 
 
 class GainCode(NamedTuple):
@@ -47,13 +48,6 @@ class GainCode(NamedTuple):
     exists: Tensor
     apart: Tensor
     covered: Tensor
-
-
-FEATURES = 8
-"""Dynamic features of a place in am-gain: the paper's guidance g; whether it is still uncovered;
-the share of its coverage that is; that coverage as a share of the most that any place has; the ways
-to it from the last and from the first stop, 0 before there are any; how near the last stop it is;
-and what it covers anew for the way."""
 
 
 class AttentionGain(nn.Module):
@@ -148,6 +142,20 @@ class AttentionGain(nn.Module):
         if state.step > 0:
             u = u - f.softplus(self.penalty(query)) * from_last
         return u, memory
+
+    def decoder_weights(self) -> GainWeights:
+        """What a step needs besides the code, for :mod:`covertour.neural.gain_kernels`."""
+        weights = (
+            self.context_stops(self.no_stops),
+            self.feature_key,
+            self.feature_value,
+            self.feature_times.T,
+            self.feature_plus,
+            self.project.weight,
+            self.penalty.weight[0],
+            self.penalty.bias,
+        )
+        return GainWeights(*(one.detach().cpu().contiguous().numpy() for one in weights))
 
     def _by_head(self, weight: Tensor) -> Tensor:
         """[c, d] as [d, m c], from each head's part of the width to the features in that head."""

@@ -12,6 +12,9 @@ import numpy.typing as npt
 
 from covertour.metric import FloatArray
 
+BoolArray = npt.NDArray[np.bool_]
+Float32Array = npt.NDArray[np.float32]
+
 
 class Tables(NamedTuple):
     """What is known of b instances of n places.
@@ -21,9 +24,9 @@ class Tables(NamedTuple):
     """
 
     distances: FloatArray
-    covers: npt.NDArray[np.bool_]
-    allowed: npt.NDArray[np.bool_]
-    needed: npt.NDArray[np.bool_]
+    covers: BoolArray
+    allowed: BoolArray
+    needed: BoolArray
 
 
 def set_factors(factors, start, covers, far):

@@ -7,11 +7,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from covertour.errors import InputError
 from covertour.neural.config import ModelConfig, config_from
+from covertour.neural.gain_kernels import FEATURES, GainWeights
 from covertour.neural.runs import checked_format, read_json
 
 GRAPHS = ("encoder", "first", "next")
+DECODER = "decoder.npz"
+"""The weights of am-gain's decoder, which has a loop of its own."""
 
 STATE = ("guidance", "uncovered", "gain", "visited", "first", "last", "done")
 """What the decoder is told of the tours so far; a graph lists those that its model looks at."""
@@ -28,12 +33,13 @@ class Graph:
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """An exported model: its sizes, and its graphs."""
+    """An exported model: its sizes, its graphs, and of am-gain the decoder's weights."""
 
     config: ModelConfig
     encoder: Graph
     first: Graph
     next: Graph
+    decoder: GainWeights | None = None
 
     @cached_property
     def guided(self) -> bool:
@@ -54,7 +60,9 @@ def load_network(directory: str | Path) -> Network:
     if "model" not in content:
         raise InputError(f"{path}: no model in it")
     config = config_from({"model": content["model"]}, (), str(path)).model
-    network = Network(config, *(_graph(folder / f"{name}.onnx") for name in GRAPHS))
+    encoder, first, later = (_graph(folder / f"{name}.onnx") for name in GRAPHS)
+    decoder = _decoder(folder / DECODER, config.width) if config.name == "am-gain" else None
+    network = Network(config, encoder, first, later, decoder)
     _check_sizes(folder, network)
     return network
 
@@ -77,6 +85,26 @@ def _graph(file: Path) -> Graph:
         raise InputError(f"{file}: cut off or not an ONNX model ({why})") from None
     inputs = tuple(one.name for one in session.get_inputs())
     return Graph(session, inputs, tuple(one.name for one in session.get_outputs()))
+
+
+def _decoder(file: Path, d: int) -> GainWeights:
+    """The decoder's weights, all there and of the right shapes."""
+    try:
+        with open(file, "rb") as opened, np.load(opened, allow_pickle=False) as arrays:
+            weights = GainWeights(*(arrays[name] for name in GainWeights._fields))
+    except FileNotFoundError:
+        raise InputError(f"{file}: not there; `covertour export` writes it") from None
+    except Exception as error:  # of the archive, of numpy or of a name that is missing
+        why = " ".join(str(error).split())
+        raise InputError(f"{file}: cut off or not the weights of a decoder ({why})") from None
+    c = FEATURES
+    shapes = [(d,), (c, d), (c, d), (d, c), (c, d), (d, d), (d,), (1,)]
+    if any(
+        one.shape != shape or one.dtype != np.float32 or not one.flags.c_contiguous
+        for one, shape in zip(weights, shapes, strict=True)
+    ):
+        raise InputError(f"{file}: not the decoder of the am-gain of model.json")
+    return weights
 
 
 def _check_sizes(folder: Path, network: Network) -> None:

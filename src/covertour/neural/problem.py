@@ -6,16 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from covertour.errors import InputError
 from covertour.instance import Instance
 from covertour.metric import IntArray
 from covertour.neural.compiled import loops
+from covertour.neural.kernels import BoolArray, Float32Array
 from covertour.neural.places import unit_square
-
-BoolArray = npt.NDArray[np.bool_]
-Float32Array = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,11 +15,12 @@ import numpy as np
 
 from covertour.instance import Instance
 from covertour.metric import FloatArray, IntArray
-from covertour.neural.compiled import loops
-from covertour.neural.kernels import Tables
+from covertour.neural.compiled import AS_THEY_STAND, loops
+from covertour.neural.gain_kernels import GainCode, Task
+from covertour.neural.kernels import BoolArray, Float32Array, Tables
 from covertour.neural.network import Graph, Network
 from covertour.neural.polish import polish
-from covertour.neural.problem import BoolArray, Float32Array, Problem, problem_of, turn
+from covertour.neural.problem import Problem, problem_of, turn
 
 INSTANCES_AT_ONCE = 64
 NUMBERS_AT_ONCE = 200_000
@@ -289,13 +290,43 @@ def _decoded(
     b, n, _ = problem.places.shape
     problem = replace(problem, places=turn(problem.places, way))
     code = encode(network, problem)
-    found = [rollouts(network, problem, code=code)[0]]
+    found = [_tours(network, problem, code)]
     rng = np.random.default_rng([seed, way])
     most = max(1, NUMBERS_AT_ONCE // (b * n))
     for first in range(0, samples, most):
         noise = rng.random((1, min(most, samples - first), n), dtype=np.float32)
-        found.append(rollouts(network, problem, noise, code=code)[0])
+        found.append(_tours(network, problem, code, noise))
     return found
+
+
+def _tours(
+    network: Network, problem: Problem, code: dict[str, Any], noise: Float32Array | None = None
+) -> IntArray:
+    """The tours of :func:`rollouts`, by am-gain's own loop where that is compiled."""
+    if network.decoder is None or loops() is AS_THEY_STAND:
+        return rollouts(network, problem, noise, code=code)[0]
+    b, n, _ = problem.places.shape
+
+    def places_last(heads: Float32Array) -> Float32Array:
+        return np.ascontiguousarray(np.swapaxes(heads, -1, -2)).reshape(b, -1, n)
+
+    code = {"mean": code["memory"], **code}
+    code |= {name: places_last(code[name]) for name in ("key", "key_1", "value_1")}
+    covered_by = np.swapaxes(problem.covers, 1, 2).astype(np.float32, order="C")
+    given = {"covered_by": covered_by, **vars(problem)}
+    r = 1 if noise is None else noise.shape[1]
+    tours = np.empty((b, r, n), dtype=np.int64)
+    most = loops().decode_gain(
+        tours,
+        np.empty((1, 0, n), dtype=np.float32) if noise is None else noise,
+        GainCode(*(code[name] for name in GainCode._fields)),
+        network.decoder,
+        Task(*(given[name] for name in Task._fields)),
+        network.config.heads,
+        np.float32(network.config.clip),
+        network.config.mask == "useful",
+    )
+    return tours[:, :, :most]
 
 
 def shortest(

@@ -139,3 +139,20 @@ def test_importing_covertour_leaves_the_heavy_packages_alone() -> None:
 def test_an_unknown_public_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'shortest'"):
         _ = covertour.shortest
+
+
+@pytest.mark.parametrize("n", [100, 300])
+def test_a_search_imports_nothing_while_its_clock_runs(n: int) -> None:
+    code = f"""
+import sys
+from covertour import random_instance, solve
+from covertour.methods import load
+from covertour.stop import MaxIterations
+instance = random_instance({n}, nearest=7)
+load("lns", instance)
+before = set(sys.modules)
+solve(instance, stop=MaxIterations(10))
+print(sorted(set(sys.modules) - before))
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "[]\n"

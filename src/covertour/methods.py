@@ -413,9 +413,10 @@ def load(method: str, instance: Instance, decoding: Decoding | None = None) -> N
         network_for(chosen.model, instance.n, decoding.weights if decoding else None)
         method = "lns"
     if chosen.searches:
-        from covertour.search.state import kind_of
+        from covertour.search.state import kind_of, load_tree
 
         _load(method, kind_of(instance))
+        load_tree(instance)
 
 
 @cache

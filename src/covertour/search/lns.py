@@ -51,7 +51,7 @@ from covertour.search.state import (
 )
 from covertour.search.watch import Watch
 
-HOT = 0.5
+HOT = 0.8
 """Temperature at the start of a cycle, in mean legs of the first tour; at its end it is 0."""
 
 FIRST_CYCLE = 25

@@ -92,10 +92,8 @@ def _call_each(made: Loops) -> None:
     made.visit(place, yes, table, table, required, no, no, no, ones, ones, done)
     tables = Tables(np.ones(square), yes, no[0], no[0])
     made.polish_tours(np.array([[0, 1]]), np.array([0]), tables, 0.0)
-    features, line = np.ones((FEATURES, 2), np.float32), ones[0, 0]
-    weights = GainWeights(
-        line, features, features, features.T.copy(), features, table[0], line, line[:1]
-    )
+    features, line = np.ones((2, FEATURES), np.float32), ones[0, 0]
+    weights = GainWeights(line, features, features, features, features, table[0], line, line[:1])
     code = GainCode(ones, table, table, table, table, table, table, table, ones)
     task = Task(yes, table, table, yes[0, :1], no[0], np.array([-1]))
     tours, greedy = np.zeros(one, np.int64), ones[:, :0].copy()

@@ -147,10 +147,10 @@ class AttentionGain(nn.Module):
         """What a step needs besides the code, for :mod:`covertour.neural.gain_kernels`."""
         weights = (
             self.context_stops(self.no_stops),
-            self.feature_key,
-            self.feature_value,
+            self.feature_key.T,
+            self.feature_value.T,
             self.feature_times.T,
-            self.feature_plus,
+            self.feature_plus.T,
             self.project.weight,
             self.penalty.weight[0],
             self.penalty.bias,

@@ -28,8 +28,7 @@ NEVER = np.float32(-np.inf)
 
 class GainWeights(NamedTuple):
     """The decoder's weights: ``no_stops``, [d], what stands for the stops before there are any;
-    those of the features, [c, d], but ``times`` as [d, c]; those of the query, [d, d]; and of the
-    penalty, [d] and [1].
+    four of the features, [d, c]; the query's, [d, d]; and the penalty's, [d] and [1].
     """
 
     no_stops: Float32Array
@@ -73,27 +72,6 @@ class Task(NamedTuple):
     depot: IntArray
 
 
-class State(NamedTuple):
-    """A tour so far, and room for what a step works out.
-
-    guidance, gain: [n]; uncovered, visited: bool[n]; features: [c, n]; context, glimpse, query:
-    [d]; weight: [m, n], of a place in the glimpse; felt: [m, c], the features so weighed; score:
-    [n].
-    """
-
-    guidance: Float32Array
-    gain: Float32Array
-    uncovered: BoolArray
-    visited: BoolArray
-    features: Float32Array
-    context: Float32Array
-    glimpse: Float32Array
-    query: Float32Array
-    weight: Float32Array
-    felt: Float32Array
-    score: Float32Array
-
-
 def decode_gain(tours, noise, code, weights, task, heads, clip, useful):
     """Write tours, int64[b, r, n], that repeat their last stop; the most stops of any.
 
@@ -102,218 +80,222 @@ def decode_gain(tours, noise, code, weights, task, heads, clip, useful):
     """
     b, r, n = tours.shape
     d = code.mean.shape[2]
-    s = State(
-        np.empty(n, np.float32),
-        np.empty(n, np.float32),
-        np.empty(n, np.bool_),
-        np.empty(n, np.bool_),
-        np.empty((FEATURES, n), np.float32),
-        np.empty(d, np.float32),
-        np.empty(d, np.float32),
-        np.empty(d, np.float32),
-        np.empty((heads, n), np.float32),
-        np.empty((heads, FEATURES), np.float32),
-        np.empty(n, np.float32),
-    )
+    guidance, gain = np.empty(n, np.float32), np.empty(n, np.float32)
+    uncovered, visited = np.empty(n, np.bool_), np.empty(n, np.bool_)
+    features = np.empty((FEATURES, n), np.float32)
+    context, glimpse = np.empty(d, np.float32), np.empty(d, np.float32)
+    query, weight = np.empty(d, np.float32), np.empty(n, np.float32)
+    score, nowhere = np.empty(n, np.float32), np.zeros(n, np.float32)
     most = 0
     for i in range(b):
+        key, times, plus = code.key[i], weights.times, weights.plus
         for j in range(r):
-            _begin(s, task, i)
+            tour = tours[i, j]
+            _begin(guidance, gain, uncovered, visited, task.covered_by[i])
             size, over = 0, False
             while not over and size < n:
-                first, last = tours[i, j, 0], tours[i, j, size - 1]
-                if size == 0:
-                    first = last = -1
+                last = tour[size - 1] if size > 0 else 0
+                from_last = code.apart[i, last] if size > 0 else nowhere
+                from_first = code.apart[i, tour[0]] if size > 0 else nowhere
+                _set_features(
+                    features, guidance, uncovered, gain, code.covered[i, 0], from_last, from_first
+                )
+                _set_mean(context, code.left[i], uncovered)
+                _add(context, ONE, code.mean[i, 0])
+                if size > 0:
+                    _add(context, ONE, code.from_last[i, last])
+                    _add(context, ONE, code.from_first[i, tour[0]])
+                else:
+                    _add(context, ONE, weights.no_stops)
+                for m in range(heads):
+                    low, high = m * d // heads, (m + 1) * d // heads
+                    _attend(
+                        glimpse[low:high],
+                        weight,
+                        context[low:high],
+                        code.key_1[i, low:high],
+                        code.value_1[i, low:high],
+                        weights.key[low:high],
+                        weights.value[low:high],
+                        features,
+                    )
+                for k in range(d):
+                    query[k] = _dot(weights.project[k], glimpse)
+                _compare(score, query, key, times, plus, features, clip)
+                if size > 0:
+                    penalty = _softplus(weights.penalty_bias[0] + _dot(weights.penalty, query))
+                    _add(score, -penalty, from_last)
+                stop = _best(
+                    score, task.allowed[i], task.required[i], gain, uncovered, visited, useful
+                )
+                if noise.shape[1] > 0:
+                    stop = _drawn(score, stop, noise[i % len(noise), j, size])
                 if size == 0 and task.depot[i] >= 0:
                     stop = task.depot[i]
-                else:
-                    _score(s, code, weights, i, first, last, clip)
-                    stop = _best(s, task, i, useful)
-                    if noise.shape[1] > 0:
-                        stop = _drawn(s, stop, noise[i % len(noise), j, size])
-                tours[i, j, size] = stop
+                tour[size] = stop
                 size += 1
-                over = _visit(s, task, i, stop)
-            tours[i, j, size:] = tours[i, j, size - 1]
+                visited[stop] = True
+                _cover(
+                    guidance,
+                    gain,
+                    uncovered,
+                    task.factors[i, stop],
+                    task.covers[i, stop],
+                    task.covered_by[i],
+                )
+                over = _is_over(uncovered, visited, task.required[i])
+            for position in range(size, n):
+                tour[position] = tour[size - 1]
             most = max(most, size)
     return most
 
 
-def _begin(s, task, i):
-    n = len(s.gain)
-    for p in range(n):
-        s.guidance[p] = ONE
-        s.uncovered[p] = True
-        s.visited[p] = False
-        s.gain[p] = NONE
-    for p in range(n):
-        for c in range(n):
-            s.gain[c] += task.covered_by[i, p, c]
-
-
-def _score(s, code, weights, i, first, last, clip):
-    """The scores of all places as the next stop; ``first``, ``last``: -1 before there are any."""
-    _set_features(s, code, i, first, last)
-    _set_context(s, code, weights, i, first, last)
-    _glimpse(s, code, weights, i)
-    _compare(s, code, weights, i, clip)
-    if last >= 0:
-        x = weights.penalty_bias[0] + _dot(weights.penalty, s.query)
-        penalty = max(x, NONE) + math.log(ONE + math.exp(-abs(x)))  # softplus
-        for p in range(len(s.score)):
-            s.score[p] -= penalty * code.apart[i, last, p]
+def _add(total, factor, values):
+    for index in range(len(total)):
+        total[index] += factor * values[index]
 
 
 def _dot(a, b):
     total = NONE
-    for k in range(len(a)):
-        total += a[k] * b[k]
+    for index in range(len(a)):
+        total += a[index] * b[index]
     return total
 
 
-def _set_features(s, code, i, first, last):
-    """The features."""
+def _begin(guidance, gain, uncovered, visited, covered_by):
+    for p in range(len(gain)):
+        guidance[p], gain[p], uncovered[p], visited[p] = ONE, NONE, True, False
+    for p in range(len(gain)):
+        _add(gain, ONE, covered_by[p])
+
+
+def _set_features(features, guidance, uncovered, gain, covered, from_last, from_first):
+    """φ."""
     most = ONE
-    for p in range(len(s.gain)):
-        most = max(most, s.gain[p])
-    for p in range(len(s.gain)):
-        from_last = code.apart[i, last, p] if last >= 0 else NONE
-        from_first = code.apart[i, first, p] if last >= 0 else NONE
-        gain = s.gain[p] / most
-        s.features[0, p] = s.guidance[p]
-        s.features[1, p] = ONE if s.uncovered[p] else NONE
-        s.features[2, p] = s.gain[p] / code.covered[i, 0, p]
-        s.features[3, p] = gain
-        s.features[4, p] = from_last / FOUR
-        s.features[5, p] = from_first / FOUR
-        s.features[6, p] = math.exp(-from_last / TWO)
-        s.features[7, p] = gain / (ONE + from_last)
+    for p in range(len(gain)):
+        most = max(most, gain[p])
+    for p in range(len(gain)):
+        share = gain[p] / most
+        features[0, p] = guidance[p]
+        features[1, p] = ONE if uncovered[p] else NONE
+        features[2, p] = gain[p] / covered[p]
+        features[3, p] = share
+        features[4, p] = from_last[p] / FOUR
+        features[5, p] = from_first[p] / FOUR
+        features[6, p] = math.exp(-from_last[p] / TWO)
+        features[7, p] = share / (ONE + from_last[p])
 
 
-def _set_context(s, code, weights, i, first, last):
-    """The context: the mean, the last and the first stop, and the mean of what is uncovered."""
-    d = len(s.context)
-    for k in range(d):
-        s.context[k] = NONE
-    left = NONE
-    for p in range(len(s.uncovered)):
-        if s.uncovered[p]:
-            left += ONE
-            for k in range(d):
-                s.context[k] += code.left[i, p, k]
-    share = ONE / max(left, ONE)
-    for k in range(d):
-        stops = weights.no_stops[k]
-        if last >= 0:
-            stops = code.from_last[i, last, k] + code.from_first[i, first, k]
-        s.context[k] = code.mean[i, 0, k] + stops + s.context[k] * share
+def _set_mean(mean, embedding, uncovered):
+    """The mean of what is uncovered; 0 where nothing is."""
+    many = NONE
+    for k in range(len(mean)):
+        mean[k] = NONE
+    for p in range(len(uncovered)):
+        if uncovered[p]:
+            many += ONE
+            _add(mean, ONE, embedding[p])
+    for k in range(len(mean)):
+        mean[k] /= max(many, ONE)
 
 
-def _glimpse(s, code, weights, i):
-    """softmax((K_1 + W_1 φ) · context / sqrt(d/m)) (V_1 + W_2 φ) in each head, projected."""
-    heads, n = s.weight.shape
-    d = len(s.context)
-    width = d // heads
-    scale = ONE / np.float32(math.sqrt(width))
-    for m in range(heads):
-        u = s.weight[m]
-        for p in range(n):
-            u[p] = NONE
-        for k in range(m * width, (m + 1) * width):
-            part = s.context[k] * scale
-            for p in range(n):
-                u[p] += part * code.key_1[i, k, p]
-        for c in range(FEATURES):
-            part = NONE
-            for k in range(m * width, (m + 1) * width):
-                part += s.context[k] * weights.key[c, k]
-            part *= scale
-            for p in range(n):
-                u[p] += part * s.features[c, p]
-        most = u[0]
-        for p in range(n):
-            most = max(most, u[p])
-        total = NONE
-        for p in range(n):
-            u[p] = math.exp(u[p] - most)
-            total += u[p]
-        for p in range(n):
-            u[p] /= total
-        for c in range(FEATURES):
-            s.felt[m, c] = _dot(u, s.features[c])
-        for k in range(m * width, (m + 1) * width):
-            s.glimpse[k] = _dot(u, code.value_1[i, k])
-            for c in range(FEATURES):
-                s.glimpse[k] += s.felt[m, c] * weights.value[c, k]
-    for k in range(d):
-        s.query[k] = _dot(weights.project[k], s.glimpse)
+def _attend(glimpse, weight, context, key, value, by_key, by_value, features):
+    """softmax((K_1 + W_1 φ) · context / sqrt(d/m)) (V_1 + W_2 φ), in one head.
+
+    ``weight``: room for those of the places, [n].
+    """
+    scale = ONE / np.float32(math.sqrt(len(context)))
+    for p in range(len(weight)):
+        weight[p] = NONE
+    for k in range(len(context)):
+        _add(weight, context[k] * scale, key[k])
+    for c in range(FEATURES):
+        part = NONE
+        for k in range(len(context)):
+            part += context[k] * by_key[k, c]
+        _add(weight, part * scale, features[c])
+    most = weight[0]
+    for p in range(len(weight)):
+        most = max(most, weight[p])
+    total = NONE
+    for p in range(len(weight)):
+        weight[p] = math.exp(weight[p] - most)
+        total += weight[p]
+    for k in range(len(glimpse)):
+        glimpse[k] = _dot(weight, value[k]) / total
+    for c in range(FEATURES):
+        felt = _dot(weight, features[c]) / total
+        for k in range(len(glimpse)):
+            glimpse[k] += felt * by_value[k, c]
 
 
-def _compare(s, code, weights, i, clip):
+def _compare(score, query, key, times, plus, features, clip):
     """q · k_i / sqrt(d) with k_i = (W^K h_i) ∘ (1 + W_G φ_i) + W_A φ_i, clipped."""
-    d, n = code.key[i].shape
-    score, f = s.score, s.features
-    for p in range(n):
+    for p in range(len(score)):
         score[p] = NONE
     for c in range(FEATURES):
-        part = _dot(s.query, weights.plus[c])
-        for p in range(n):
-            score[p] += part * f[c, p]
-    for k in range(d):
-        q, w, key = s.query[k], weights.times[k], code.key[i, k]
-        for p in range(n):
-            times = ONE
+        part = NONE
+        for k in range(len(query)):
+            part += query[k] * plus[k, c]
+        _add(score, part, features[c])
+    for k in range(len(query)):
+        for p in range(len(score)):
+            factor = ONE
             for c in range(FEATURES):
-                times += w[c] * f[c, p]
-            score[p] += q * key[p] * times
-    scale = ONE / np.float32(math.sqrt(d))
-    for p in range(n):
+                factor += times[k, c] * features[c, p]
+            score[p] += query[k] * key[k, p] * factor
+    scale = ONE / np.float32(math.sqrt(len(query)))
+    for p in range(len(score)):
         score[p] = clip * math.tanh(score[p] * scale)
 
 
-def _best(s, task, i, useful):
+def _softplus(x):
+    return max(x, NONE) + math.log(ONE + math.exp(-abs(x)))
+
+
+def _best(score, allowed, required, gain, uncovered, visited, useful):
     """Give places that may not be next the score -inf; the best of the others."""
     over = True
-    for p in range(len(s.score)):
-        if s.uncovered[p]:
+    for p in range(len(score)):
+        if uncovered[p]:
             over = False
     best = 0
-    for p in range(len(s.score)):
-        free = task.allowed[i, p] and not over and not (useful and s.gain[p] <= NONE)
-        if s.visited[p] or not (free or task.required[i, p]):
-            s.score[p] = NEVER
-        if s.score[p] > s.score[best]:
+    for p in range(len(score)):
+        free = allowed[p] and not over and not (useful and gain[p] <= NONE)
+        if visited[p] or not (free or required[p]):
+            score[p] = NEVER
+        if score[p] > score[best]:
             best = p
     return best
 
 
-def _drawn(s, best, noise):
+def _drawn(score, best, noise):
     """A place by its share of exp(u)."""
-    most = s.score[best]
+    most = score[best]
     total = NONE
-    for p in range(len(s.score)):
-        s.score[p] = math.exp(s.score[p] - most)
-        total += s.score[p]
+    for p in range(len(score)):
+        score[p] = math.exp(score[p] - most)
+        total += score[p]
     below = NONE
-    for p in range(len(s.score)):
-        below += s.score[p]
+    for p in range(len(score)):
+        below += score[p]
         if below > noise * total:
             return p
     return best
 
 
-def _visit(s, task, i, stop):
-    """The tour after a stop; whether it is done."""
-    n = len(s.gain)
-    s.visited[stop] = True
+def _cover(guidance, gain, uncovered, factors, covers, covered_by):
+    """What a stop changes, by its rows of the tables."""
+    for p in range(len(gain)):
+        guidance[p] *= factors[p]
+        if uncovered[p] and covers[p]:
+            uncovered[p] = False
+            _add(gain, -ONE, covered_by[p])  # one less for all who cover it
+
+
+def _is_over(uncovered, visited, required):
     over = True
-    for p in range(n):
-        s.guidance[p] *= task.factors[i, stop, p]
-        if s.uncovered[p] and task.covers[i, stop, p]:
-            s.uncovered[p] = False
-            for c in range(n):  # one less for all who cover it
-                s.gain[c] -= task.covered_by[i, p, c]
-    for p in range(n):
-        if s.uncovered[p] or (task.required[i, p] and not s.visited[p]):
+    for p in range(len(uncovered)):
+        if uncovered[p] or (required[p] and not visited[p]):
             over = False
     return over

@@ -98,7 +98,7 @@ def _decoder(file: Path, d: int) -> GainWeights:
         why = " ".join(str(error).split())
         raise InputError(f"{file}: cut off or not the weights of a decoder ({why})") from None
     c = FEATURES
-    shapes = [(d,), (c, d), (c, d), (d, c), (c, d), (d, d), (d,), (1,)]
+    shapes = [(d,), (d, c), (d, c), (d, c), (d, c), (d, d), (d,), (1,)]
     if any(
         one.shape != shape or one.dtype != np.float32 or not one.flags.c_contiguous
         for one, shape in zip(weights, shapes, strict=True)

@@ -138,7 +138,7 @@ class Settings:
     exact_seconds: float | None = None
     cores: int = 1
     largest: int | None = None
-    patience: float = 5.0
+    patience: float = 2.0
     training_batches: int = 20
 
     def __post_init__(self) -> None:
@@ -169,7 +169,6 @@ def quickened(settings: Settings) -> Settings:
         settings,
         quick=True,
         exact_seconds=settings.exact_seconds or 5.0,
-        patience=2.0,
         training_batches=1,
     )
 

@@ -23,7 +23,7 @@ from covertour.neural.polish import polish
 from covertour.neural.problem import Problem, problem_of, turn
 
 INSTANCES_AT_ONCE = 64
-NUMBERS_AT_ONCE = 200_000
+NUMBERS_AT_ONCE = 100_000
 """How much is decoded at once: instances, and pairs of places or of rollouts and places, of which
 every head of a model keeps a few numbers. More would not stay in a processor's cache."""
 

@@ -51,8 +51,9 @@ from covertour.search.state import (
 )
 from covertour.search.watch import Watch
 
-HOT = 0.8
-"""Temperature at the start of a cycle, in mean legs of the first tour; at its end it is 0."""
+HOT, HOT_LONG = 0.8, 0.5
+"""Temperature at the start of a cycle, in mean legs of the first tour; at its end it is 0. Tours of
+more than SHORT_TOUR stops have the second: they are seldom given as many iterations a stop."""
 
 FIRST_CYCLE = 25
 """Iterations of the first annealing cycle for each stop of the tour."""
@@ -356,7 +357,7 @@ def _hire(instance: Instance, watch: Watch, seed: int, start: Sequence[int] | In
     construct(s, begin, instance.must_visit, serving_order(instance, seed))
     size, length = int(s.tour["size"][0]), float(s.tour["length"][0])
     anneal = np.zeros(1, dtype=ANNEAL)
-    anneal["hot"] = HOT * length / size
+    anneal["hot"] = (HOT if size <= SHORT_TOUR else HOT_LONG) * length / size
     anneal["target"] = watch.target
     anneal["idle_limit"] = watch.stop.idle_iterations
     anneal["best"] = np.inf

@@ -32,18 +32,17 @@ class Tables(NamedTuple):
 def set_factors(factors, start, covers, far):
     """Write c_i / N_C of the paper's guidance update into ones, float32[n, n].
 
-    ``covers``: the places that place i covers, from ``start[i]`` to ``start[i + 1]``; ``far``: how
-    far they are, itself before all others. Tied places share the rank of the last of them.
+    ``covers``: the places that place i covers, from ``start[i]`` to ``start[i + 1]``, itself first,
+    then the nearest; ``far``: how far they are. Tied places share the rank of the last of them.
     """
     for i in range(len(factors)):
         mine = covers[start[i] : start[i + 1]]
         ways = far[start[i] : start[i + 1]]
-        order = np.argsort(ways)
         others = rank = len(mine) - 1
         for index in range(others, 0, -1):
-            if index < others and ways[order[index]] < ways[order[index + 1]]:
+            if index < others and ways[index] < ways[index + 1]:
                 rank = index
-            factors[i, mine[order[index]]] = rank / others
+            factors[i, mine[index]] = rank / others
 
 
 def block(scores, closed, gain, required, visited, uncovered, useful, place):

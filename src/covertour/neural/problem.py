@@ -59,7 +59,8 @@ def problem_of(instances: Sequence[Instance], guidance: bool = True) -> Problem:
         if guidance:
             far = instance.distances(owner, table.covers)
             far[owner == table.covers] = -1.0  # each place is the first that it covers
-            loops().set_factors(factors[row], table.covers_start, table.covers, far)
+            order = np.lexsort((far, owner))
+            loops().set_factors(factors[row], table.covers_start, table.covers[order], far[order])
         if instance.forbidden:
             allowed[row, list(instance.forbidden)] = False
         required[row, instance.must_visit] = True

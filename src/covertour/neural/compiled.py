@@ -1,7 +1,8 @@
 """loops(): the inner loops of decoding, compiled; or as they stand, for a process that needs few.
 
 To load the compiler takes half a second; to run the loops as they stand takes a twentieth of that
-for a tour of a hundred places. The results are the same.
+for a tour of a hundred places. The results are the same; only am-gain's decoder, too slow as it
+stands, is left to its graphs then, which may round otherwise.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from covertour.neural import gain_kernels, kernels
-from covertour.neural.gain_kernels import FEATURES, GainCode, GainWeights, Task
+from covertour.neural.gain_kernels import FEATURES, GainCode, GainTask, GainWeights
 from covertour.neural.kernels import Tables
 
 Loop = Callable[..., Any]
@@ -95,6 +96,6 @@ def _call_each(made: Loops) -> None:
     features, line = np.ones((2, FEATURES), np.float32), ones[0, 0]
     weights = GainWeights(line, features, features, features, features, table[0], line, line[:1])
     code = GainCode(ones, table, table, table, table, table, table, table, ones)
-    task = Task(yes, table, table, yes[0, :1], no[0], np.array([-1]))
+    task = GainTask(yes, table, table, yes[0, :1], no[0], np.array([-1]))
     tours, greedy = np.zeros(one, np.int64), ones[:, :0].copy()
     made.decode_gain(tours, greedy, code, weights, task, 1, np.float32(1.0), True)

@@ -58,7 +58,7 @@ class GainCode(NamedTuple):
     covered: Float32Array
 
 
-class Task(NamedTuple):
+class GainTask(NamedTuple):
     """What the instances ask for, as in :class:`covertour.neural.problem.Problem`.
 
     ``covered_by``: float32[b, n, n], who covers row i.

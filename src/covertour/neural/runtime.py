@@ -16,7 +16,7 @@ import numpy as np
 from covertour.instance import Instance
 from covertour.metric import FloatArray, IntArray
 from covertour.neural.compiled import AS_THEY_STAND, loops
-from covertour.neural.gain_kernels import GainCode, Task
+from covertour.neural.gain_kernels import GainCode, GainTask
 from covertour.neural.kernels import BoolArray, Float32Array, Tables
 from covertour.neural.network import Graph, Network
 from covertour.neural.polish import polish
@@ -321,7 +321,7 @@ def _tours(
         np.empty((1, 0, n), dtype=np.float32) if noise is None else noise,
         GainCode(*(code[name] for name in GainCode._fields)),
         network.decoder,
-        Task(*(given[name] for name in Task._fields)),
+        GainTask(*(given[name] for name in GainTask._fields)),
         network.config.heads,
         np.float32(network.config.clip),
         network.config.mask == "useful",

@@ -19,10 +19,12 @@ from covertour.search import changes, construct, state
 from covertour.search.state import (
     FIRST_NEAR,
     NEAR_BLOCKS,
+    NOWHERE,
     QUEUE,
     SPARE,
     STOPS,
     UNCOVERED,
+    Place,
     State,
     make_state,
 )
@@ -31,8 +33,9 @@ INSERT, REMOVE, MOVE, REVERSE, UNDO, FORGET = range(6)
 
 
 @njit(error_model="numpy")
-def change(s: Any, kind: int, a: int, b: int, length: float) -> None:
-    """One change through the kernels of the search."""
+def change(s: Any, kind: int, place: int, other: int, length: float) -> None:
+    """One change through the kernels of the search; -1 is nowhere."""
+    a, b = Place(place), Place(other)
     if kind == INSERT:
         changes.insert(s, a, b)
     elif kind == REMOVE:
@@ -63,7 +66,7 @@ def reload(s: Any, places: Any, between: Any) -> Any:
 @njit(error_model="numpy")
 def near_legs(s: Any, place: int) -> Any:
     """How many legs near a place are noted in the state."""
-    return construct.gather_legs(s, place)
+    return construct.gather_legs(s, Place(place))
 
 
 @njit(error_model="numpy")
@@ -153,11 +156,11 @@ class Model:
         assert at["stop_at"].tolist() == where.tolist()
 
     def check_coverage(self) -> None:
-        at, n = self.s.at, self.instance.n
+        at, served, n = self.s.at, self.s.served, self.instance.n
         owners = [[i for i in self.stops if j in self.covers[i]] for j in range(n)]
-        assert at["count"].tolist() == [len(mine) for mine in owners]
+        assert served["count"].tolist() == [len(mine) for mine in owners]
         folded = [int(np.bitwise_xor.reduce(mine)) if mine else 0 for mine in owners]
-        assert at["owner"].tolist() == folded
+        assert served["owner"].tolist() == folded
         alone = [mine[0] for mine in owners if len(mine) == 1]
         assert at["unique"].tolist() == [alone.count(i) for i in range(n)]
         uncovered = [j for j in range(n) if not owners[j]]
@@ -171,8 +174,8 @@ class Model:
     def check_blocks(self) -> None:
         at = self.s.at
         for block, first in enumerate(self.s.blocks[:, 0]):
-            inside, stop, before = [], int(first), -1
-            while stop >= 0 and len(inside) <= len(self.stops):
+            inside, stop, before = [], int(first), int(NOWHERE)
+            while stop != NOWHERE and len(inside) <= len(self.stops):
                 inside.append(stop)
                 assert at["in_prev"][stop] == before
                 stop, before = int(at["in_next"][stop]), stop
@@ -337,7 +340,7 @@ def test_blocks_of_places_in_one_spot_and_of_a_matrix() -> None:
     assert len(near) > NEAR_BLOCKS
     assert near[:, 0].tolist() == list(range(len(near)))
     assert [len(set(row)) for row in near.tolist()] == [NEAR_BLOCKS] * len(near)
-    assert make(problem("directed"), on_the_fly=True).blocks.tolist() == [[-1, 0, 0]]
+    assert make(problem("directed"), on_the_fly=True).blocks.tolist() == [[NOWHERE, 0, 0]]
 
 
 def test_the_legs_near_a_place_are_those_that_begin_or_end_there_each_once() -> None:

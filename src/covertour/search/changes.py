@@ -8,8 +8,6 @@ of copying the tour.
 
 from __future__ import annotations
 
-import numpy as np
-
 from covertour.kernel import inner
 from covertour.search.state import (
     FIRST_STOP,
@@ -19,11 +17,12 @@ from covertour.search.state import (
     SPARE,
     STOPS,
     UNCOVERED,
+    Place,
     distance,
     is_directed,
 )
 
-INSERTED, REMOVED, MOVED, REVERSED = (np.int64(kind) for kind in range(4))
+INSERTED, REMOVED, MOVED, REVERSED = (Place(kind) for kind in range(4))
 """Kinds of log entries."""
 
 STEP = 1 << 36
@@ -36,9 +35,9 @@ HIGHEST = 1 << 62
 
 @inner
 def _link(s, stop, after):
-    """Put a stop into the ring behind another one; into an empty ring if ``after`` is -1."""
+    """Put a stop into the ring behind another one; into an empty ring if ``after`` is NOWHERE."""
     at = s.at
-    if after < 0:
+    if after == NOWHERE:
         at[stop].next = stop
         at[stop].prev = stop
         at[stop].label = 0
@@ -148,11 +147,12 @@ def path_size(s, first, last):
 def _cover(s, stop):
     """Count a new stop for all the places it covers."""
     at = s.at
+    served = s.served
     own = 0
     for k in range(at[stop].covers_from, at[stop].covers_to):
-        place = np.int64(s.who[k])
-        times = at[place].count
-        at[place].count = times + 1
+        place = Place(s.who[k])
+        times = served[place].count
+        served[place].count = times + 1
         if times == 0:
             own += 1
             last = s.tour[0].uncovered - 1
@@ -163,13 +163,13 @@ def _cover(s, stop):
             at[place].uncovered_at = -1
             s.tour[0].uncovered = last
         elif times == 1:
-            other = at[place].owner
+            other = served[place].owner
             at[other].unique -= 1
             if at[other].unique == 0 and at[other].spared == 0:
                 at[other].spared = 1
                 s.lists[SPARE, s.tour[0].spare] = other
                 s.tour[0].spare += 1
-        at[place].owner ^= stop
+        served[place].owner ^= stop
     at[stop].unique = own
 
 
@@ -177,13 +177,14 @@ def _cover(s, stop):
 def _uncover(s, stop):
     """Take a stop's coverage back."""
     at = s.at
+    served = s.served
     for k in range(at[stop].covers_from, at[stop].covers_to):
-        place = np.int64(s.who[k])
-        times = at[place].count - 1
-        at[place].count = times
-        at[place].owner ^= stop
+        place = Place(s.who[k])
+        times = served[place].count - 1
+        served[place].count = times
+        served[place].owner ^= stop
         if times == 1:
-            at[at[place].owner].unique += 1
+            at[served[place].owner].unique += 1
         elif times == 0:
             index = s.tour[0].uncovered
             s.lists[UNCOVERED, index] = place
@@ -218,8 +219,8 @@ def _enter(s, stop, after):
     block = at[stop].block
     first = s.blocks[block, FIRST_STOP]
     at[stop].in_next = first
-    at[stop].in_prev = -1
-    if first >= 0:
+    at[stop].in_prev = NOWHERE
+    if first != NOWHERE:
         at[first].in_prev = stop
     s.blocks[block, FIRST_STOP] = stop
     _cover(s, stop)
@@ -239,11 +240,11 @@ def _leave(s, stop):
     s.tour[0].size = last
     ahead = at[stop].in_next
     behind = at[stop].in_prev
-    if behind >= 0:
+    if behind != NOWHERE:
         at[behind].in_next = ahead
     else:
         s.blocks[at[stop].block, FIRST_STOP] = ahead
-    if ahead >= 0:
+    if ahead != NOWHERE:
         at[ahead].in_prev = behind
     _uncover(s, stop)
 
@@ -264,8 +265,8 @@ def saving(s, stop):
 
 @inner
 def insert(s, stop, after):
-    """Insert a stop behind another one (-1: as the first) and keep length and log."""
-    if after >= 0:
+    """Insert a stop behind another one (NOWHERE: as the first) and keep length and log."""
+    if after != NOWHERE:
         s.tour[0].length += insertion_cost(s, stop, after)
     _note(s, INSERTED, stop, after)
     _enter(s, stop, after)
@@ -368,13 +369,13 @@ def load_tour(s, places, size):
     after = NOWHERE
     length = 0.0
     for index in range(size):
-        stop = places[index]
+        stop = Place(places[index])
         _enter(s, stop, after)
-        if after >= 0:
+        if after != NOWHERE:
             length += distance(s, after, stop)
         after = stop
     if size > 1:
-        length += distance(s, after, places[0])
+        length += distance(s, after, Place(places[0]))
     s.tour[0].length = length
     s.tour[0].log = 0
     clear_spare(s)

@@ -32,6 +32,7 @@ from covertour.search.state import (
     SEEN,
     SPARE,
     STOPS,
+    Place,
     distance,
     draw_below,
     draw_unit,
@@ -47,7 +48,7 @@ def gain_of(s, place):
     """How many uncovered places a place would cover."""
     gain = 0
     for k in range(s.at[place].covers_from, s.at[place].covers_to):
-        if s.at[s.who[k]].count == 0:
+        if s.served[s.who[k]].count == 0:
             gain += 1
     return gain
 
@@ -61,13 +62,13 @@ def gather_legs(s, place):
             many = _note_leg(s, many, s.lists[STOPS, index])
         return many
     s.tour[0].looks += 1
-    look = s.tour[0].looks
+    look = Place(s.tour[0].looks)
     block = s.at[place].block
     for w in range(FIRST_NEAR, s.blocks.shape[1]):
         s.blocks[s.blocks[block, w], SEEN] = look
     for w in range(FIRST_NEAR, s.blocks.shape[1]):
         stop = s.blocks[s.blocks[block, w], FIRST_STOP]
-        while stop >= 0:
+        while stop != NOWHERE:
             many = _note_leg(s, many, stop)
             before = s.at[stop].prev
             if s.blocks[s.at[before].block, SEEN] != look:  # else that leg is noted anyway
@@ -88,7 +89,7 @@ def _note_leg(s, many, stop):
 def cheapest_position(s, place, many):
     """The stop behind which inserting a place costs least, and that cost.
 
-    Looks at the first ``many`` legs in ``s.legs``; (-1, inf) where there are none.
+    Looks at the first ``many`` legs in ``s.legs``; (NOWHERE, inf) where there are none.
     """
     best = np.inf
     best_after = NOWHERE
@@ -107,10 +108,10 @@ def cover_place(s, place, noise, fallback):
     """Insert the coverer of an uncovered place with the least cost per newly covered place.
 
     The scores are blurred by random factors in 1 ± ``noise``. Where no stop is nearby the coverer
-    goes behind ``fallback`` (-1: an empty tour). Returns the new stop.
+    goes behind ``fallback`` (NOWHERE: an empty tour). Returns the new stop.
     """
     start = s.at[place].covered_from
-    many = s.at[place].covered_to - start
+    many = np.int64(s.at[place].covered_to - start)
     legs = gather_legs(s, place)  # its coverers are near
     best = np.inf
     best_stop = NOWHERE
@@ -118,12 +119,12 @@ def cover_place(s, place, noise, fallback):
     tries = min(many, MOST_COVERERS)
     for t in range(tries):
         at = t if many <= MOST_COVERERS else draw_below(s, many)
-        coverer = np.int64(s.who[start + at])
+        coverer = Place(s.who[start + Place(at)])
         after, cost = cheapest_position(s, coverer, legs)
-        if after < 0:
+        if after == NOWHERE:
             after = fallback
             cost = 0.0
-            if fallback >= 0:
+            if fallback != NOWHERE:
                 cost = insertion_cost(s, coverer, fallback)
         score = cost / gain_of(s, coverer)
         score *= 1.0 + noise * (2.0 * draw_unit(s) - 1.0)
@@ -163,11 +164,11 @@ def drop_spare(s):
             s.lists[SPARE, kept] = stop
             kept += 1
             saved = saving(s, stop)
-            if saved > best or (saved == best and best_stop < 0):
+            if saved > best or (saved == best and best_stop == NOWHERE):
                 best = saved
                 best_stop = stop
         s.tour[0].spare = kept
-        if best_stop < 0:
+        if best_stop == NOWHERE:
             return
         touch_neighbours(s, best_stop)
         remove(s, best_stop)
@@ -183,14 +184,16 @@ def construct(s, start, must_visit, order):
     s.tour[0].labelled = 0
     load_tour(s, start, len(start))
     last = s.lists[STOPS, 0] if len(start) else NOWHERE
-    for place in must_visit:
+    for number in must_visit:
+        place = Place(number)
         if s.at[place].stop_at < 0:
             after, _ = cheapest_position(s, place, gather_legs(s, place))
-            insert(s, place, after if after >= 0 else last)
+            insert(s, place, after if after != NOWHERE else last)
             s.tour[0].log = 0
             last = place
-    for place in order:
-        if s.at[place].count == 0:
+    for number in order:
+        place = Place(number)
+        if s.served[place].count == 0:
             last = cover_place(s, place, 0.0, last)
             s.tour[0].log = 0
     for index in range(s.tour[0].size - 1, -1, -1):

@@ -102,7 +102,7 @@ def _improve_stop(s, stop):
     block = at[stop].block
     for w in range(FIRST_NEAR, s.blocks.shape[1]):
         near = s.blocks[s.blocks[block, w], FIRST_STOP]
-        while near >= 0:
+        while near != NOWHERE:
             far = distance(s, stop, near)
             if far < widest and near != stop:
                 near_after = at[near].next
@@ -139,7 +139,7 @@ def _improve_stop(s, stop):
                             best, move_kind, best_near = gain, SHIFT_BEHIND, near
                             best_segment = segment
             near = at[near].in_next
-    if best_near < 0:
+    if best_near == NOWHERE:
         return False
     near_after = at[best_near].next
     near_before = at[best_near].prev
@@ -240,7 +240,7 @@ def _improve_stop_directed(s, stop):
         )
         if gain > best:
             best, best_length, best_last, best_near = gain, 0, near, near
-    if best_near < 0:
+    if best_near == NOWHERE:
         return False
     touch(s, before)
     touch(s, after)

@@ -42,6 +42,7 @@ from covertour.search.state import (
     QUEUE,
     STOPS,
     UNCOVERED,
+    Place,
     State,
     distance,
     draw_below,
@@ -104,14 +105,14 @@ def destroy(s, most):
             stop = NOWHERE
             for w in range(FIRST_NEAR, s.blocks.shape[1]):
                 near = s.blocks[s.blocks[block, w], FIRST_STOP]
-                while near >= 0:
+                while near != NOWHERE:
                     if s.at[near].role != FIXED:
                         far = distance(s, first, near)
                         if far < best:
                             best = far
                             stop = near
                     near = s.at[near].in_next
-            if stop < 0:
+            if stop == NOWHERE:
                 return
         follower = s.at[stop].next
         if s.at[stop].role != FIXED:
@@ -159,11 +160,11 @@ def exchange(s, stop):
     needed = s.at[stop].unique
     witness = NOWHERE
     for k in range(s.at[stop].covers_from, s.at[stop].covers_to):
-        place = np.int64(s.who[k])
-        if s.at[place].count == 1:
+        place = Place(s.who[k])
+        if s.served[place].count == 1:
             witness = place
             break
-    if witness < 0:
+    if witness == NOWHERE:
         return False
     before = s.at[stop].prev
     after = s.at[stop].next
@@ -172,7 +173,7 @@ def exchange(s, stop):
     best = saved * (1.0 - 1e-9)
     best_stop = NOWHERE
     for k in range(s.at[witness].covered_from, s.at[witness].covered_to):
-        other = np.int64(s.who[k])
+        other = Place(s.who[k])
         if s.at[other].stop_at >= 0:
             continue
         cost = distance(s, before, other) + distance(s, other, after) - direct
@@ -181,12 +182,12 @@ def exchange(s, stop):
         covered = 0
         for c in range(s.at[other].covers_from, s.at[other].covers_to):
             place = s.who[c]
-            if s.at[place].count == 1 and s.at[place].owner == stop:
+            if s.served[place].count == 1 and s.served[place].owner == stop:
                 covered += 1
         if covered == needed:
             best = cost
             best_stop = other
-    if best_stop < 0:
+    if best_stop == NOWHERE:
         return False
     remove(s, stop)
     insert(s, best_stop, before)
@@ -279,7 +280,7 @@ def _attempt(s, touched, temperature):
 def anneal_for(s, anneal, touched, best, iterations):
     """Make some iterations; returns early at the end of a cycle, at the target or when idle.
 
-    s: State with a covering tour; anneal: ANNEAL[1]; touched: int64[n], room for the queue;
+    s: State with a covering tour; anneal: ANNEAL[1]; touched: uint64[n], room for the queue;
     best: int64[n], receives the best tour.
     """
     a = anneal[0]
@@ -362,7 +363,7 @@ def _hire(instance: Instance, watch: Watch, seed: int, start: Sequence[int] | In
     anneal["idle_limit"] = watch.stop.idle_iterations
     anneal["best"] = np.inf
     anneal["look_every"] = max(1, size // 64)
-    worker = Worker(s, anneal, np.empty(instance.n, np.int64), np.empty(instance.n, np.int64))
+    worker = Worker(s, anneal, np.empty(instance.n, Place), np.empty(instance.n, np.int64))
     _anneal(worker, 0)
     return worker
 

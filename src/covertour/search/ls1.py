@@ -37,6 +37,7 @@ from covertour.search.state import (
     NOWHERE,
     STOPS,
     UNCOVERED,
+    Place,
     draw_below,
     draw_unit,
     make_state,
@@ -93,7 +94,7 @@ def _remove_some(s, weight):
             if weight[stop] > best:
                 best = weight[stop]
                 best_stop = stop
-        if best_stop < 0:
+        if best_stop == NOWHERE:
             return
         remove(s, best_stop)
 
@@ -109,12 +110,12 @@ def _repair(s):
             needy = s.lists[UNCOVERED, index]
             legs = gather_legs(s, needy)
             for k in range(s.at[needy].covered_from, s.at[needy].covered_to):
-                place = np.int64(s.who[k])
+                place = Place(s.who[k])
                 if s.at[place].queued == 1:  # looked at already
                     continue
                 touch(s, place)
                 after, cost = cheapest_position(s, place, legs)
-                if after < 0:
+                if after == NOWHERE:
                     after = s.lists[STOPS, 0] if s.tour[0].size > 0 else NOWHERE
                     cost = 0.0
                 gain = gain_of(s, place)
@@ -159,12 +160,12 @@ def ls1_for(s, search, weight, best, iterations):
             a.null += 1
         if a.null > MOST_NULL:
             a.null = 0
-            place = draw_below(s, n)
+            place = Place(draw_below(s, n))
             s.tour[0].log = 0
             if s.at[place].stop_at < 0:
                 after, _ = cheapest_position(s, place, gather_legs(s, place))
                 if s.at[place].covers_from < s.at[place].covers_to:  # not a forbidden one
-                    insert(s, place, after if after >= 0 else s.lists[STOPS, 0])
+                    insert(s, place, after if after != NOWHERE else s.lists[STOPS, 0])
             elif s.at[place].role != FIXED:
                 remove(s, place)
             _repair(s)

@@ -26,7 +26,7 @@ from covertour.search.changes import (
 )
 from covertour.search.construct import cheapest_position, construct, gather_legs, is_redundant
 from covertour.search.improve import improve
-from covertour.search.state import FIXED, NOWHERE, STOPS, distance, draw_below, make_state
+from covertour.search.state import FIXED, NOWHERE, STOPS, Place, distance, draw_below, make_state
 from covertour.search.watch import Stretch, Watch
 
 NEARBY = 10
@@ -53,12 +53,12 @@ def _replace(s, stop, nearby, reached, pairs):
     after = s.at[stop].next
     # Bit c of reached[place] says whether candidate c covers a place that only the stop covers.
     for c in range(nearby.shape[1]):
-        other = nearby[stop, c]
-        if other < 0 or s.at[other].stop_at >= 0:
+        other = Place(nearby[stop, c])
+        if other == NOWHERE or s.at[other].stop_at >= 0:
             continue
         for k in range(s.at[other].covers_from, s.at[other].covers_to):
-            place = np.int64(s.who[k])
-            if s.at[place].count == 1 and s.at[place].owner == stop:
+            place = Place(s.who[k])
+            if s.served[place].count == 1 and s.served[place].owner == stop:
                 reached[place] |= 1 << c
     best = s.at[before].leg + s.at[stop].leg
     best -= 1e-9 * best
@@ -69,13 +69,13 @@ def _replace(s, stop, nearby, reached, pairs):
             both = (1 << c) | (1 << d)
             covered = True
             for k in range(s.at[stop].covers_from, s.at[stop].covers_to):
-                place = np.int64(s.who[k])
-                if s.at[place].count == 1 and reached[place] & both == 0:
+                place = Place(s.who[k])
+                if s.served[place].count == 1 and reached[place] & both == 0:
                     covered = False
                     break
-            i = nearby[stop, c]
-            j = nearby[stop, d]
-            if not covered or i < 0 or j < 0:
+            i = Place(nearby[stop, c])
+            j = Place(nearby[stop, d])
+            if not covered or i == NOWHERE or j == NOWHERE:
                 continue
             if s.at[i].stop_at >= 0 or s.at[j].stop_at >= 0:
                 continue
@@ -90,7 +90,7 @@ def _replace(s, stop, nearby, reached, pairs):
                 i, j = j, i
     for k in range(s.at[stop].covers_from, s.at[stop].covers_to):
         reached[s.who[k]] = 0
-    if first < 0:
+    if first == NOWHERE:
         return False
     insert(s, first, stop)
     if second != first:
@@ -108,7 +108,7 @@ def _settle(s, nearby, reached, pairs, order):
         size = copy_tour(s, order)
         first = draw_below(s, size)
         for index in range(size):
-            stop = order[(first + index) % size]
+            stop = Place(order[(first + index) % size])
             s.tour[0].log = 0
             if s.at[stop].stop_at < 0 or s.at[stop].role == FIXED or s.tour[0].size < 2:
                 continue
@@ -145,10 +145,10 @@ def ls2_for(s, search, nearby, reached, order, best, iterations):
         else:
             load_tour(s, best, a.best_size)
         for _ in range(INSERTED):
-            place = draw_below(s, n)
+            place = Place(draw_below(s, n))
             if s.at[place].stop_at < 0 and s.at[place].covers_from < s.at[place].covers_to:
                 after, _ = cheapest_position(s, place, gather_legs(s, place))
-                insert(s, place, after if after >= 0 else s.lists[STOPS, 0])
+                insert(s, place, after if after != NOWHERE else s.lists[STOPS, 0])
         clear_spare(s)
         clear_queue(s)
         s.tour[0].log = 0

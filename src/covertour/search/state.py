@@ -1,6 +1,7 @@
 """State: an instance and a tour in the making, as a few arrays that the kernels share.
 
-Whatever belongs to one place lies side by side in memory. How the tour is changed is in changes.py.
+Whatever belongs to one place lies side by side in memory, but for who serves it. How the tour is
+changed is in changes.py.
 """
 
 from __future__ import annotations
@@ -33,7 +34,11 @@ STOPS_A_BLOCK = 1.0
 COVERED_A_STOP = 0.6
 """A stop of a good tour serves about this share of the places that it covers, alone."""
 
-NOWHERE = np.int64(-1)
+Place = np.uint64
+"""The numbers of places in kernels. Unsigned, so that numba need not ask of every index whether it
+counts from the end; mixed with signed numbers in sums they would become floats."""
+
+NOWHERE = Place(2**64 - 1)
 """No place. Constants that kernels pass on are numpy's, or numba compiles for each value anew."""
 
 FREE, FIXED, FORBIDDEN = range(3)
@@ -44,29 +49,27 @@ STOPS, UNCOVERED, QUEUE, SPARE = range(4)
 surroundings changed; stops that lost their last unique place and may be redundant."""
 
 FIRST_STOP, SEEN, FIRST_NEAR = range(3)
-"""Columns of ``State.blocks``: the first stop in a block, -1 without any; at which of the ``looks``
-it was seen last; and from the third on the blocks around it, itself first."""
+"""Columns of ``State.blocks``: the first stop in a block, NOWHERE without any; at which of the
+``looks`` it was seen last; and from the third on the blocks around it, itself first."""
 
 LOG_SIZE = 1 << 14
 
 PLACE = np.dtype(
     [
-        ("next", "i8"),  # the ring
-        ("prev", "i8"),
+        ("next", "u8"),  # the ring
+        ("prev", "u8"),
         ("label", "i8"),  # ascending along the ring but for one drop
         ("leg", "f8"),  # distance to the next stop
         ("stop_at", "i8"),  # index in the list of stops, -1 off the tour
-        ("count", "i4"),  # how many stops cover the place
-        ("owner", "i8"),  # exclusive or of their numbers: the coverer itself where count is 1
         ("unique", "i4"),  # of a stop: how many places only it covers
         ("uncovered_at", "i8"),  # index in the list of uncovered places, -1 where covered
-        ("in_next", "i8"),  # the stops of a block as a linked list
-        ("in_prev", "i8"),
-        ("block", "i8"),
-        ("covers_from", "i8"),  # this place covers who[covers_from:covers_to]
-        ("covers_to", "i8"),
-        ("covered_from", "i8"),  # and is covered by who[covered_from:covered_to]
-        ("covered_to", "i8"),
+        ("in_next", "u8"),  # the stops of a block as a linked list
+        ("in_prev", "u8"),
+        ("block", "u8"),
+        ("covers_from", "u8"),  # this place covers who[covers_from:covers_to]
+        ("covers_to", "u8"),
+        ("covered_from", "u8"),  # and is covered by who[covered_from:covered_to]
+        ("covered_to", "u8"),
         ("x", "f8"),  # position, see metric.positions; the plane has z = 0
         ("y", "f8"),
         ("z", "f8"),
@@ -77,7 +80,15 @@ PLACE = np.dtype(
     align=True,
 )
 
-LEG = np.dtype([("stop", "i8"), ("next", "i8"), ("length", "f8")])
+SERVED = np.dtype(
+    [
+        ("count", "i4"),  # how many stops cover the place
+        ("owner", "u4"),  # exclusive or of their numbers: the coverer itself where count is 1
+    ]
+)
+"""What is asked of many places at a time lies apart, so that more of it is in the cache."""
+
+LEG = np.dtype([("stop", "u8"), ("next", "u8"), ("length", "f8")])
 
 TOUR = np.dtype(
     [
@@ -104,15 +115,16 @@ EARTH_RADIUS = metrics.SPHERE_KM["haversine"]
 class State(NamedTuple):
     """What the kernels work on.
 
-    at: PLACE[n]; tour: TOUR[1]; lists: int64[4, n]; who: int32[2m], the coverage table, first who
-    is covered, then who covers; table: the distances, float64[n, n] where they are symmetric,
-    float64[1, n, n] where they are not, float64[0] where they are computed on the fly, so that
-    kernels are compiled for each of the three; blocks: int64[b, 2 + w], groups of places and
-    the groups around each; legs: LEG[2n], room for the legs near a place; log: int64[LOG_SIZE, 3],
-    kind and two places an entry.
+    at: PLACE[n]; served: SERVED[n]; tour: TOUR[1]; lists: uint64[4, n]; who: int32[2m], the
+    coverage table, first who is covered, then who covers; table: the distances, float64[n, n] where
+    they are symmetric, float64[1, n, n] where they are not, float64[0] where they are computed on
+    the fly, so that kernels are compiled for each of the three; blocks: uint64[b, 2 + w], groups of
+    places and the groups around each; legs: LEG[2n], room for the legs near a place; log:
+    uint64[LOG_SIZE, 3], kind and two places an entry.
     """
 
     at: Any
+    served: Any
     tour: Any
     lists: Any
     who: Any
@@ -171,18 +183,19 @@ def make_state(instance: Instance, seed: int) -> State:
     tour["metric"] = metrics.METRICS.index(instance.metric)
     tour["symmetric"] = instance.symmetric
     tour["labelled"] = 1
-    lists = np.zeros((4, n), dtype=np.int64)
+    lists = np.zeros((4, n), dtype=Place)
     lists[UNCOVERED] = np.arange(n)
-    empty = np.tile([-1, 0], (len(around), 1))  # no stop, never seen
+    empty = np.tile(np.array([NOWHERE, 0], dtype=Place), (len(around), 1))  # no stop, never seen
     return State(
         at=at,
+        served=np.zeros(n, dtype=SERVED),
         tour=tour,
         lists=lists,
         who=np.concatenate([coverage.covers, coverage.covered_by]),
         table=table,
-        blocks=np.concatenate([empty, around], axis=1),
+        blocks=np.concatenate([empty, around.astype(Place)], axis=1),
         legs=np.zeros(2 * n, dtype=LEG),
-        log=np.zeros((LOG_SIZE, 3), dtype=np.int64),
+        log=np.zeros((LOG_SIZE, 3), dtype=Place),
     )
 
 

@@ -26,8 +26,8 @@ from covertour.search.changes import (
 from covertour.search.improve import improve
 from covertour.search.state import (
     FIRST_NEAR,
-    FIRST_STOP,
     FIXED,
+    NEAR,
     NOWHERE,
     SEEN,
     SPARE,
@@ -37,6 +37,7 @@ from covertour.search.state import (
     draw_below,
     draw_unit,
     is_directed,
+    stops_near,
 )
 
 MOST_COVERERS = 24
@@ -66,14 +67,12 @@ def gather_legs(s, place):
     block = s.at[place].block
     for w in range(FIRST_NEAR, s.blocks.shape[1]):
         s.blocks[s.blocks[block, w], SEEN] = look
-    for w in range(FIRST_NEAR, s.blocks.shape[1]):
-        stop = s.blocks[s.blocks[block, w], FIRST_STOP]
-        while stop != NOWHERE:
-            many = _note_leg(s, many, stop)
-            before = s.at[stop].prev
-            if s.blocks[s.at[before].block, SEEN] != look:  # else that leg is noted anyway
-                many = _note_leg(s, many, before)
-            stop = s.at[stop].in_next
+    for index in range(stops_near(s, place)):
+        stop = s.lists[NEAR, index]
+        many = _note_leg(s, many, stop)
+        before = s.at[stop].prev
+        if s.blocks[s.at[before].block, SEEN] != look:  # else that leg is noted anyway
+            many = _note_leg(s, many, before)
     return many
 
 

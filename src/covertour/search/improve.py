@@ -12,14 +12,14 @@ import numpy as np
 from covertour.kernel import inner
 from covertour.search.changes import clear_queue, move, path_size, reverse, touch
 from covertour.search.state import (
-    FIRST_NEAR,
-    FIRST_STOP,
     LOG_SIZE,
+    NEAR,
     NOWHERE,
     QUEUE,
     STOPS,
     distance,
     is_directed,
+    stops_near,
 )
 
 LONGEST_REVERSAL = 1_000
@@ -99,46 +99,47 @@ def _improve_stop(s, stop):
     move_kind = NONE
     best_near = NOWHERE
     best_segment = np.int64(0)
-    block = at[stop].block
-    for w in range(FIRST_NEAR, s.blocks.shape[1]):
-        near = s.blocks[s.blocks[block, w], FIRST_STOP]
-        while near != NOWHERE:
-            far = distance(s, stop, near)
-            if far < widest and near != stop:
-                near_after = at[near].next
-                near_before = at[near].prev
-                leg_after = at[near].leg
-                leg_before = at[near_before].leg
-                if far < to_after:
-                    gain = to_after + leg_after - far - distance(s, after, near_after)
-                    if gain > best:
-                        best, move_kind, best_near = gain, TURN_AHEAD, near
-                if far < to_before:
-                    gain = to_before + leg_before - far - distance(s, before, near_before)
-                    if gain > best:
-                        best, move_kind, best_near = gain, TURN_BEHIND, near
-                for segment in range(5):
-                    spare = gaps[segment] - far
-                    if spare + max(leg_after, leg_before) <= best:
-                        continue
-                    last = lasts[segment]
-                    if (near == ahead_1 and (segment == 1 or segment == 2)) or (
-                        near == behind_1 and segment > 2
-                    ):
-                        continue
-                    if near == last:
-                        continue
-                    if near_after != stop and near_after != last:
-                        gain = spare + leg_after - distance(s, last, near_after)
-                        if gain > best:
-                            best, move_kind, best_near = gain, SHIFT_AHEAD, near
-                            best_segment = segment
-                    if near_before != stop and near_before != last:
-                        gain = spare + leg_before - distance(s, last, near_before)
-                        if gain > best:
-                            best, move_kind, best_near = gain, SHIFT_BEHIND, near
-                            best_segment = segment
-            near = at[near].in_next
+    kept = 0  # the near enough ones of those nearby, without branches again
+    for index in range(stops_near(s, stop)):
+        near = s.lists[NEAR, index]
+        s.lists[NEAR, kept] = near
+        kept += (distance(s, stop, near) < widest) & (near != stop)
+    for index in range(kept):
+        near = s.lists[NEAR, index]
+        far = distance(s, stop, near)
+        near_after = at[near].next
+        near_before = at[near].prev
+        leg_after = at[near].leg
+        leg_before = at[near_before].leg
+        if far < to_after:
+            gain = to_after + leg_after - far - distance(s, after, near_after)
+            if gain > best:
+                best, move_kind, best_near = gain, TURN_AHEAD, near
+        if far < to_before:
+            gain = to_before + leg_before - far - distance(s, before, near_before)
+            if gain > best:
+                best, move_kind, best_near = gain, TURN_BEHIND, near
+        for segment in range(5):
+            spare = gaps[segment] - far
+            if spare + max(leg_after, leg_before) <= best:
+                continue
+            last = lasts[segment]
+            if (near == ahead_1 and (segment == 1 or segment == 2)) or (
+                near == behind_1 and segment > 2
+            ):
+                continue
+            if near == last:
+                continue
+            if near_after != stop and near_after != last:
+                gain = spare + leg_after - distance(s, last, near_after)
+                if gain > best:
+                    best, move_kind, best_near = gain, SHIFT_AHEAD, near
+                    best_segment = segment
+            if near_before != stop and near_before != last:
+                gain = spare + leg_before - distance(s, last, near_before)
+                if gain > best:
+                    best, move_kind, best_near = gain, SHIFT_BEHIND, near
+                    best_segment = segment
     if best_near == NOWHERE:
         return False
     near_after = at[best_near].next

@@ -34,10 +34,9 @@ from covertour.search.changes import (
 from covertour.search.construct import construct, cover_place, drop_spare, serving_order
 from covertour.search.improve import LOG_RESERVE, improve
 from covertour.search.state import (
-    FIRST_NEAR,
-    FIRST_STOP,
     FIXED,
     LOG_SIZE,
+    NEAR,
     NOWHERE,
     QUEUE,
     STOPS,
@@ -49,6 +48,7 @@ from covertour.search.state import (
     draw_unit,
     kind_of,
     make_state,
+    stops_near,
 )
 from covertour.search.watch import Watch
 
@@ -96,22 +96,20 @@ def destroy(s, most):
     first = s.lists[STOPS, draw_below(s, s.tour[0].size)]
     wanted = min(1 + draw_below(s, most), s.tour[0].size)
     clustered = draw_unit(s) < 0.5
+    many = stops_near(s, first) if clustered else 0
     stop = first
-    block = s.at[first].block
     for _ in range(wanted):
         if clustered:
-            # The nearest stop that is left, by going over those nearby.
+            # The nearest stop that is left of those nearby.
             best = np.inf
             stop = NOWHERE
-            for w in range(FIRST_NEAR, s.blocks.shape[1]):
-                near = s.blocks[s.blocks[block, w], FIRST_STOP]
-                while near != NOWHERE:
-                    if s.at[near].role != FIXED:
-                        far = distance(s, first, near)
-                        if far < best:
-                            best = far
-                            stop = near
-                    near = s.at[near].in_next
+            for index in range(many):
+                near = s.lists[NEAR, index]
+                if s.at[near].stop_at >= 0 and s.at[near].role != FIXED:
+                    far = distance(s, first, near)
+                    if far < best:
+                        best = far
+                        stop = near
             if stop == NOWHERE:
                 return
         follower = s.at[stop].next

@@ -44,9 +44,10 @@ NOWHERE = Place(2**64 - 1)
 FREE, FIXED, FORBIDDEN = range(3)
 """Roles of a place: may be a stop, must be one, must not."""
 
-STOPS, UNCOVERED, QUEUE, SPARE = range(4)
+STOPS, UNCOVERED, QUEUE, SPARE, NEAR = range(5)
 """Rows of ``State.lists``: the stops in no order; the places nobody covers; stops whose
-surroundings changed; stops that lost their last unique place and may be redundant."""
+surroundings changed; stops that lost their last unique place and may be redundant; the stops near a
+place, see ``stops_near``."""
 
 FIRST_STOP, SEEN, FIRST_NEAR = range(3)
 """Columns of ``State.blocks``: the first stop in a block, NOWHERE without any; at which of the
@@ -115,7 +116,7 @@ EARTH_RADIUS = metrics.SPHERE_KM["haversine"]
 class State(NamedTuple):
     """What the kernels work on.
 
-    at: PLACE[n]; served: SERVED[n]; tour: TOUR[1]; lists: uint64[4, n]; who: int32[2m], the
+    at: PLACE[n]; served: SERVED[n]; tour: TOUR[1]; lists: uint64[5, n + 1]; who: int32[2m], the
     coverage table, first who is covered, then who covers; table: the distances, float64[n, n] where
     they are symmetric, float64[1, n, n] where they are not, float64[0] where they are computed on
     the fly, so that kernels are compiled for each of the three; blocks: uint64[b, 2 + w], groups of
@@ -183,8 +184,8 @@ def make_state(instance: Instance, seed: int) -> State:
     tour["metric"] = metrics.METRICS.index(instance.metric)
     tour["symmetric"] = instance.symmetric
     tour["labelled"] = 1
-    lists = np.zeros((4, n), dtype=Place)
-    lists[UNCOVERED] = np.arange(n)
+    lists = np.zeros((5, n + 1), dtype=Place)
+    lists[UNCOVERED, :n] = np.arange(n)
     empty = np.tile(np.array([NOWHERE, 0], dtype=Place), (len(around), 1))  # no stop, never seen
     return State(
         at=at,
@@ -306,6 +307,28 @@ def _distance(s, i, j):
 def _is_directed(s):
     directed = _axes(s) == 3
     return lambda s: directed
+
+
+@inner
+def stops_near(s, place):
+    """List the stops in the blocks around a place in ``s.lists[NEAR]``; how many they are.
+
+    There are no branches: whether a block or a list goes on, a processor would often guess wrong.
+    So what is not there is written too, and not counted.
+    """
+    block = s.at[place].block
+    many = 0
+    for w in range(FIRST_NEAR, s.blocks.shape[1]):
+        stop = s.blocks[s.blocks[block, w], FIRST_STOP]
+        s.lists[NEAR, many] = stop
+        many += stop != NOWHERE
+    index = 0
+    while index < many:
+        stop = s.at[s.lists[NEAR, index]].in_next
+        s.lists[NEAR, many] = stop
+        many += stop != NOWHERE
+        index += 1
+    return many
 
 
 @inner

@@ -23,7 +23,7 @@ from covertour.search.state import (
 )
 
 INSERTED, REMOVED, MOVED, REVERSED = (Place(kind) for kind in range(4))
-"""Kinds of log entries."""
+"""Kinds of log entries, of the same type as the places that follow them there."""
 
 STEP = 1 << 36
 """Distance between the order labels of neighbours on a freshly labelled tour."""

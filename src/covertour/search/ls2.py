@@ -53,7 +53,7 @@ def _replace(s, stop, nearby, reached, pairs):
     after = s.at[stop].next
     # Bit c of reached[place] says whether candidate c covers a place that only the stop covers.
     for c in range(nearby.shape[1]):
-        other = Place(nearby[stop, c])
+        other = Place(nearby[stop, c])  # -1 becomes NOWHERE
         if other == NOWHERE or s.at[other].stop_at >= 0:
             continue
         for k in range(s.at[other].covers_from, s.at[other].covers_to):

@@ -314,7 +314,7 @@ def stops_near(s, place):
     """List the stops in the blocks around a place in ``s.lists[NEAR]``; how many they are.
 
     There are no branches: whether a block or a list goes on, a processor would often guess wrong.
-    So what is not there is written too, and not counted.
+    So what is not there is written too, and not counted; the lists have room for one more.
     """
     block = s.at[place].block
     many = 0

@@ -1,4 +1,4 @@
-"""The first tour covers everything, keeps the rules, and is built along a curve without jumps."""
+"""The first tour covers everything, and keeps the rules."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ import pytest
 
 from covertour import Instance, make_tour, random_instance, verify
 from covertour.search import state
-from covertour.search.construct import construct, serving_order
-from covertour.search.state import State, make_state
+from covertour.search.construct import complete
+from covertour.search.state import State, make_state, read_tour
 
 
 def first_tour(instance: Instance, start: list[int] | None = None, seed: int = 0) -> list[int]:
     s = make_state(instance, seed)
-    begin = np.array(start or [], dtype=np.int64)
-    construct(s, begin, instance.must_visit, serving_order(instance, seed))
+    complete(s, np.array(start or [], dtype=np.int64), instance.must_visit, s.order)
     return stops_of(instance, s)
 
 
@@ -24,9 +23,7 @@ def stops_of(instance: Instance, s: State) -> list[int]:
     """The stops in order, after a check of what the search relies on."""
     tour = s.tour[0]
     assert (tour["uncovered"], tour["queue"], tour["spare"]) == (0, 0, 0)
-    stops = [int(s.lists[state.STOPS, 0])]
-    while len(stops) < tour["size"]:
-        stops.append(int(s.at["next"][stops[-1]]))
+    stops: list[int] = read_tour(s).tolist()
     assert tour["length"] == pytest.approx(instance.length(stops), rel=1e-9, abs=1e-9)
     assert verify(instance, make_tour(instance, stops)).problems(instance) == []
     return stops
@@ -65,24 +62,3 @@ def test_a_start_is_completed_and_a_covering_one_never_made_longer() -> None:
     for _ in range(10):
         start = rng.permutation(80).tolist()
         assert instance.length(first_tour(instance, start)) <= instance.length(start)
-
-
-def test_places_are_served_each_once_whatever_the_metric() -> None:
-    rng = np.random.default_rng(1)
-    points = rng.uniform(-80, 80, (150, 2))
-    for metric in ("euclidean", "att", "geo", "haversine"):
-        instance = Instance.from_coordinates(points, metric=metric, nearest=2)
-        assert sorted(serving_order(instance, 3)) == list(range(150))
-    matrix = Instance.from_matrix(np.ones((120, 120)), nearest=1)
-    assert sorted(serving_order(matrix, 3)) == list(range(120))
-    spot = Instance.from_coordinates([[2.0, 2.0]] * 130, nearest=1)
-    assert sorted(serving_order(spot, 3)) == list(range(130))
-
-
-def test_places_on_a_grid_are_served_from_neighbour_to_neighbour() -> None:
-    grid = [[x, y] for x in range(16) for y in range(16)]
-    np.random.default_rng(0).shuffle(grid)
-    instance = Instance.from_coordinates(grid, nearest=1)
-    order = serving_order(instance, 0)
-    steps = instance.distances(order[:-1], order[1:])
-    assert steps.tolist() == [1.0] * 255

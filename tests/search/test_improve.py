@@ -31,10 +31,10 @@ def polish(s: Any, places: Any, undoable: bool, log: int) -> None:
 def polished(instance: Instance, stops: list[int], log: int | None = None) -> list[int]:
     """The improved tour, whose tracked length must be its true one; undoable where log is given."""
     s = make_state(instance, 0)
-    polish(s, np.array(stops, dtype=np.int64), log is not None, log or 0)
-    found, stop = [], stops[0]
+    polish(s, s.number[stops], log is not None, log or 0)
+    found, stop = [], int(s.number[stops[0]])
     for _ in stops:
-        found.append(stop)
+        found.append(int(s.order[stop]))
         stop = int(s.at["next"][stop])
     assert sorted(found) == sorted(stops)
     assert (s.tour["queue"][0], s.at["queued"].max()) == (0, 0)

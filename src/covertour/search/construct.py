@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from covertour.instance import Instance
 from covertour.kernel import entry, inner
-from covertour.metric import IntArray, radians
+from covertour.metric import IntArray
 from covertour.search.changes import (
     clear_spare,
     insert,
@@ -33,6 +32,7 @@ from covertour.search.state import (
     SPARE,
     STOPS,
     Place,
+    State,
     distance,
     draw_below,
     draw_unit,
@@ -174,12 +174,8 @@ def drop_spare(s):
 
 
 @entry
-def construct(s, start, must_visit, order):
-    """Complete a tour so that it covers everything, and improve it.
-
-    ``start``: int64[m], distinct allowed places in tour order, may be empty; ``must_visit``:
-    int64[k]; ``order``: int64[n], in which order uncovered places are served.
-    """
+def construct(s, start, must_visit, serving):
+    """See ``complete``; by the numbers of the state."""
     s.tour[0].labelled = 0
     load_tour(s, start, len(start))
     last = s.lists[STOPS, 0] if len(start) else NOWHERE
@@ -190,7 +186,7 @@ def construct(s, start, must_visit, order):
             insert(s, place, after if after != NOWHERE else last)
             s.tour[0].log = 0
             last = place
-    for number in order:
+    for number in serving:
         place = Place(number)
         if s.served[place].count == 0:
             last = cover_place(s, place, 0.0, last)
@@ -208,34 +204,11 @@ def construct(s, start, must_visit, order):
     improve(s, False)
 
 
-def serving_order(instance: Instance, seed: int) -> IntArray:
-    """The places along a Hilbert curve, or in random order where all stops are looked at anyway."""
-    if instance.coordinates is None or instance.matrix is not None or instance.n <= 100:
-        rng = np.random.default_rng(seed)
-        return rng.permutation(instance.n).astype(np.int64)
-    if instance.metric in ("geo", "haversine"):
-        latitude, longitude = radians(instance.metric, instance.coordinates)
-        flat = np.stack([longitude, latitude], axis=1)
-    else:
-        flat = instance.coordinates
-    low = flat.min(axis=0)
-    span = max(float(np.ptp(flat, axis=0).max()), 1e-300)
-    cell = ((flat - low) / span * 65535.0).astype(np.int64)
-    return np.argsort(_hilbert(cell[:, 0], cell[:, 1]), kind="stable").astype(np.int64)
+def complete(s: State, start: IntArray, must_visit: IntArray, serving: IntArray) -> None:
+    """Complete a tour so that it covers everything, and improve it.
 
-
-def _hilbert(x: IntArray, y: IntArray) -> IntArray:
-    """Distance along the Hilbert curve of order 16 for cells x, y in 0..65535."""
-    x, y = x.copy(), y.copy()
-    along = np.zeros_like(x)
-    side = 1 << 15
-    while side:
-        right = (x & side) > 0
-        up = (y & side) > 0
-        along += side * side * ((3 * right) ^ up)
-        flip = ~up & right
-        x[flip], y[flip] = 65535 - x[flip], 65535 - y[flip]
-        swap = ~up
-        x[swap], y[swap] = y[swap], x[swap]
-        side >>= 1
-    return along
+    All by the instance's numbers, int64. ``start``: distinct allowed places in tour order, may be
+    empty; ``must_visit``: places that must be stops; ``serving``: all places, in the order in which
+    uncovered ones are served.
+    """
+    construct(s, s.number[start], s.number[must_visit], s.number[serving])

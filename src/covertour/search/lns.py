@@ -31,7 +31,7 @@ from covertour.search.changes import (
     touch_neighbours,
     undo,
 )
-from covertour.search.construct import construct, cover_place, drop_spare, serving_order
+from covertour.search.construct import complete, cover_place, drop_spare
 from covertour.search.improve import LOG_RESERVE, improve
 from covertour.search.state import (
     FIXED,
@@ -302,7 +302,10 @@ def restart(s, anneal, best):
 
 
 class Worker(NamedTuple):
-    """One annealing search: its state, ANNEAL[1], room for the queue, and the best tour."""
+    """One annealing search: its state, ANNEAL[1], room for the queue, and its best tour.
+
+    The tour is held by the state's numbers.
+    """
 
     state: State
     anneal: Any
@@ -311,8 +314,8 @@ class Worker(NamedTuple):
 
     @property
     def tour(self) -> IntArray:
-        """The stops of the best tour in order."""
-        return self.best[: self.anneal["best_size"][0]]
+        """The stops of the best tour in order, by the instance's numbers."""
+        return self.state.order[self.best[: self.anneal["best_size"][0]]]
 
     @property
     def length(self) -> float:
@@ -333,7 +336,7 @@ def lns(
     best = _best(team)
     planned = float(FIRST_CYCLE * len(best.tour))
     try:
-        watch.improved(best.length, best.tour.copy())
+        watch.improved(best.length, best.tour)
         with ThreadPoolExecutor(workers) as threads:
             while not watch.over and _cycle(team, watch, threads, int(planned)):
                 planned *= GROWTH
@@ -352,8 +355,10 @@ def lns(
 def _hire(instance: Instance, watch: Watch, seed: int, start: Sequence[int] | IntArray) -> Worker:
     """A worker with a first covering tour."""
     s = make_state(instance, seed)
-    begin = np.array(start, dtype=np.int64)
-    construct(s, begin, instance.must_visit, serving_order(instance, seed))
+    serving = s.order  # along the curve, or at random where all stops are looked at anyway
+    if len(s.blocks) == 1:
+        serving = np.random.default_rng(seed).permutation(instance.n)
+    complete(s, np.array(start, dtype=np.int64), instance.must_visit, serving)
     size, length = int(s.tour["size"][0]), float(s.tour["length"][0])
     anneal = np.zeros(1, dtype=ANNEAL)
     anneal["hot"] = (HOT if size <= SHORT_TOUR else HOT_LONG) * length / size
@@ -402,7 +407,7 @@ def _cycle(team: list[Worker], watch: Watch, threads: ThreadPoolExecutor, planne
         best = _best(team)
         if best.length < watch.best:
             found = int(best.anneal["improved"][0]) * len(team)
-            watch.improved(best.length, best.tour.copy(), found)
+            watch.improved(best.length, best.tour, found)
         watch.report()
         if made == 0:
             break

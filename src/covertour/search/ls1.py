@@ -26,7 +26,7 @@ from covertour.search.changes import (
 )
 from covertour.search.construct import (
     cheapest_position,
-    construct,
+    complete,
     drop_spare,
     gain_of,
     gather_legs,
@@ -189,7 +189,7 @@ def ls1(
     allowed = np.setdiff1d(np.arange(instance.n), instance.forbidden)
     if len(start) == 0 and not as_in_paper:
         start = rng.permutation(allowed)
-    construct(s, start, instance.must_visit, rng.permutation(instance.n))
+    complete(s, start, instance.must_visit, rng.permutation(instance.n))
     search = np.zeros(1, dtype=LS1)
     search["improve_after"] = 0 if as_in_paper else IMPROVE_AFTER
     weight = np.empty(instance.n)
@@ -198,8 +198,8 @@ def ls1(
     def advance(iterations: int) -> Stretch:
         ls1_for(s, search, weight, best, iterations)
         a = search[0]
-        return Stretch(a["iterations"], a["improved"], a["best"], best[: a["best_size"]])
+        return Stretch(a["iterations"], a["improved"], a["best"], s.order[best[: a["best_size"]]])
 
     watch.drive(advance)
     ls1_finish(s, search, best)
-    return best[: search["best_size"][0]]
+    return s.order[best[: search["best_size"][0]]]

@@ -24,7 +24,7 @@ from covertour.search.changes import (
     saving,
     touch,
 )
-from covertour.search.construct import cheapest_position, construct, gather_legs, is_redundant
+from covertour.search.construct import cheapest_position, complete, gather_legs, is_redundant
 from covertour.search.improve import improve
 from covertour.search.state import FIXED, NOWHERE, STOPS, Place, distance, draw_below, make_state
 from covertour.search.watch import Stretch, Watch
@@ -160,20 +160,21 @@ def ls2(
     """Search until the watch says stop; the stops of the best tour in order."""
     rng = np.random.default_rng(seed)
     s = make_state(instance, seed)
-    construct(s, start, instance.must_visit, rng.permutation(instance.n))
+    complete(s, start, instance.must_visit, rng.permutation(instance.n))
     search = np.zeros(1, dtype=LS2)
     search["pairs"] = not as_in_paper
-    nearby = nearest_allowed(instance, NEARBY)
+    nearby = nearest_allowed(instance, NEARBY)[s.order]
+    nearby = np.where(nearby < 0, nearby, s.number[nearby])
     room = np.zeros((2, instance.n), dtype=np.int64)
     best = np.empty(instance.n, dtype=np.int64)
 
     def advance(iterations: int) -> Stretch:
         ls2_for(s, search, nearby, room[0], room[1], best, iterations)
         a = search[0]
-        return Stretch(a["iterations"], a["improved"], a["best"], best[: a["best_size"]])
+        return Stretch(a["iterations"], a["improved"], a["best"], s.order[best[: a["best_size"]]])
 
     watch.drive(advance)
-    return best[: search["best_size"][0]]
+    return s.order[best[: search["best_size"][0]]]
 
 
 def nearest_allowed(instance: Instance, k: int) -> IntArray:

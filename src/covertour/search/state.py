@@ -1,6 +1,8 @@
 """State: an instance and a tour in the making, as a few arrays that the kernels share.
 
-Whatever belongs to one place lies side by side in memory, but for who serves it. How the tour is
+Whatever belongs to one place lies side by side in memory, but for who serves it, and neighbours
+follow each other: a state numbers the places along a curve. Kernels use its numbers; what Python
+hands them and gets from them is translated by ``State.number`` and ``State.order``. How the tour is
 changed is in changes.py.
 """
 
@@ -12,9 +14,11 @@ import numpy as np
 from numba.extending import overload
 
 from covertour import metric as metrics
+from covertour.coverage import Int32Array
 from covertour.instance import Instance
 from covertour.kernel import inner
 from covertour.metric import FloatArray, IntArray
+from covertour.search.curve import along_curve
 
 TABLE_UP_TO = 1_000
 """Up to this many places distances come from a dense table, above from coordinates on the fly."""
@@ -26,10 +30,7 @@ ONE_BLOCK_UP_TO = 30
 """Tours expected to have at most this many stops are looked through whole."""
 
 NEAR_BLOCKS = 13
-"""How many blocks around a place are looked at."""
-
-STOPS_A_BLOCK = 1.0
-"""How many stops a block is meant to hold."""
+"""How many blocks around a place are looked at; a block is meant to hold one stop."""
 
 COVERED_A_STOP = 0.6
 """A stop of a good tour serves about this share of the places that it covers, alone."""
@@ -121,7 +122,8 @@ class State(NamedTuple):
     they are symmetric, float64[1, n, n] where they are not, float64[0] where they are computed on
     the fly, so that kernels are compiled for each of the three; blocks: uint64[b, 2 + w], groups of
     places and the groups around each; legs: LEG[2n], room for the legs near a place; log:
-    uint64[LOG_SIZE, 3], kind and two places an entry.
+    uint64[LOG_SIZE, 3], kind and two places an entry; order: int64[n], the instance's number of
+    each place; number: int64[n], the state's number of each place of the instance.
     """
 
     at: Any
@@ -133,6 +135,8 @@ class State(NamedTuple):
     blocks: Any
     legs: Any
     log: Any
+    order: IntArray
+    number: IntArray
 
 
 KINDS = ("table", "points", "directed")
@@ -149,35 +153,36 @@ def kind_of(instance: Instance) -> str:
 def make_state(instance: Instance, seed: int) -> State:
     """The arrays of an instance with an empty tour: nothing is covered."""
     n = instance.n
-    coverage = instance.coverage
+    order = number = np.arange(n)
+    if _has_blocks(instance):
+        assert instance.coordinates is not None
+        order = along_curve(instance.metric, instance.coordinates)
+        number = np.empty(n, dtype=np.int64)
+        number[order] = np.arange(n)
     at = np.zeros(n, dtype=PLACE)
+    at["stop_at"] = -1
+    at["uncovered_at"] = np.arange(n)
+    at["role"][number[list(instance.forbidden)]] = FORBIDDEN
+    at["role"][number[instance.must_visit]] = FIXED
     table: FloatArray = np.empty(0)
-    points = None
+    around = np.zeros((1, 1), dtype=np.int64)  # one block holds all
     if instance.matrix is not None:
         table = np.array(instance.matrix)[(...) if instance.symmetric else None]
     else:
         assert instance.coordinates is not None
-        points = metrics.positions(instance.metric, instance.coordinates)
+        coordinates = instance.coordinates[order]
+        points = metrics.positions(instance.metric, coordinates)
         for name, column in zip("xyz", points.T, strict=False):
             at[name] = column
         if n <= TABLE_UP_TO:
-            table = np.empty((n, n))
-            for first in range(0, n, ROWS_AT_A_TIME):
-                rows = slice(first, first + ROWS_AT_A_TIME)
-                table[rows] = metrics.distances(
-                    instance.metric, instance.coordinates[rows, None], instance.coordinates
-                )
-            np.fill_diagonal(table, 0.0)
-    at["stop_at"] = -1
-    at["uncovered_at"] = np.arange(n)
-    at["role"][list(instance.forbidden)] = FORBIDDEN
-    at["role"][instance.must_visit] = FIXED
-    pairs = len(coverage.covers)
-    at["covers_from"] = coverage.covers_start[:-1]
-    at["covers_to"] = coverage.covers_start[1:]
-    at["covered_from"] = pairs + coverage.covered_by_start[:-1]
-    at["covered_to"] = pairs + coverage.covered_by_start[1:]
-    at["block"], around = _blocks(points, coverage.covers_start)
+            table = _table(instance.metric, coordinates)
+        if _has_blocks(instance):
+            at["block"], around = _blocks(points, max(2, round(_served(instance))))
+    coverage = instance.coverage
+    covers, start = _renumber(coverage.covers, coverage.covers_start, order, number)
+    at["covers_from"], at["covers_to"] = start[:-1], start[1:]
+    covered_by, start = _renumber(coverage.covered_by, coverage.covered_by_start, order, number)
+    at["covered_from"], at["covered_to"] = start[:-1] + len(covers), start[1:] + len(covers)
     tour = np.zeros(1, dtype=TOUR)
     tour["uncovered"] = n
     tour["random"] = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0] | np.uint64(1)
@@ -192,47 +197,64 @@ def make_state(instance: Instance, seed: int) -> State:
         served=np.zeros(n, dtype=SERVED),
         tour=tour,
         lists=lists,
-        who=np.concatenate([coverage.covers, coverage.covered_by]),
+        who=np.concatenate([covers, covered_by]),
         table=table,
         blocks=np.concatenate([empty, around.astype(Place)], axis=1),
         legs=np.zeros(2 * n, dtype=LEG),
         log=np.zeros((LOG_SIZE, 3), dtype=Place),
+        order=order,
+        number=number,
     )
 
 
 def read_tour(s: State) -> IntArray:
-    """The stops of the tour in order, int64[m]."""
+    """The stops of the tour in order, int64[m], by the instance's numbers."""
     places = np.empty(int(s.tour["size"][0]), dtype=np.int64)
     following = s.at["next"]
     stop = int(s.lists[STOPS, 0])
     for index in range(len(places)):
         places[index] = stop
         stop = int(following[stop])
-    return places
+    return s.order[places]
 
 
-def _blocks(points: FloatArray | None, covers_start: IntArray) -> tuple[Any, Any]:
-    """Groups of neighbouring places, and for each group the groups around it.
+def _table(metric: str, coordinates: FloatArray) -> FloatArray:
+    """The distances between all places."""
+    n = len(coordinates)
+    table = np.empty((n, n))
+    for first in range(0, n, ROWS_AT_A_TIME):
+        rows = slice(first, first + ROWS_AT_A_TIME)
+        table[rows] = metrics.distances(metric, coordinates[rows, None], coordinates)
+    np.fill_diagonal(table, 0.0)
+    return table
 
-    A k-d tree's order of the places is cut into runs of equal size, so blocks are small where
-    places are dense. Without points, or where few stops are to be expected, one block holds all.
+
+def _renumber(
+    who: Int32Array, start: IntArray, order: IntArray, number: IntArray
+) -> tuple[Int32Array, IntArray]:
+    """One half of a Coverage, with its rows in another order and their entries renumbered."""
+    sizes = np.diff(start)[order]
+    begin = np.concatenate([[0], np.cumsum(sizes)])
+    entries = np.arange(len(who)) + np.repeat(start[order] - begin[:-1], sizes)
+    return number.astype(np.int32)[who[entries]], begin
+
+
+def _blocks(points: FloatArray, size: int) -> tuple[IntArray, IntArray]:
+    """Groups of neighbouring places, and for each group the groups around it, itself first.
+
+    ``points`` lie along the curve, which is cut into runs of ``size``, so blocks are small where
+    places are dense.
     """
-    n = len(covers_start) - 1
-    served = _served(covers_start)
-    if points is None or n / served <= ONE_BLOCK_UP_TO:
-        return np.zeros(n, dtype=np.int64), np.zeros((1, 1), dtype=np.int64)
     from scipy.spatial import cKDTree
 
-    size = max(2, round(STOPS_A_BLOCK * served))
-    order = cKDTree(points, leafsize=size).indices
-    block = np.empty(n, dtype=np.int64)
-    block[order] = np.arange(n) // size
+    n = len(points)
+    block = np.arange(n) // size
     members = np.bincount(block)
     sums = np.stack([np.bincount(block, column) for column in points.T], axis=1)
     middle = sums / members[:, None]
     width = min(NEAR_BLOCKS, len(members))
     _, near = cKDTree(middle).query(middle, k=np.arange(1, width + 1))
-    # The block itself comes first; where middles coincide the tree may have put another there.
+    # Where middles coincide the tree may have put another block first.
     own = np.arange(len(members))
     astray = (near == own[:, None]) & (np.arange(width) > 0)
     near = np.where(astray, near[:, :1], near)
@@ -240,14 +262,19 @@ def _blocks(points: FloatArray | None, covers_start: IntArray) -> tuple[Any, Any
     return block, near.astype(np.int64)
 
 
-def _served(covers_start: IntArray) -> float:
+def _served(instance: Instance) -> float:
     """How many places a stop is expected to be the only one to cover."""
-    return max(1.0, COVERED_A_STOP * float(covers_start[-1]) / (len(covers_start) - 1))
+    return max(1.0, COVERED_A_STOP * len(instance.coverage.covers) / instance.n)
+
+
+def _has_blocks(instance: Instance) -> bool:
+    """Whether stops nearby are told from others: places have positions, and stops are not few."""
+    return instance.matrix is None and instance.n / _served(instance) > ONE_BLOCK_UP_TO
 
 
 def load_tree(instance: Instance) -> None:
     """Import what the blocks of an instance are made with, so that no solve's clock pays for it."""
-    if instance.n / _served(instance.coverage.covers_start) > ONE_BLOCK_UP_TO:
+    if _has_blocks(instance):
         import scipy.spatial  # noqa: F401
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from covertour.instance import Instance
 from covertour.metric import IntArray
-from covertour.search.construct import construct
+from covertour.search.construct import complete
 from covertour.search.state import make_state, read_tour
 from covertour.search.watch import Watch
 
@@ -27,12 +27,12 @@ def twophase(instance: Instance, watch: Watch, seed: int) -> IntArray:
     s = make_state(instance, seed)
     nothing = np.empty(0, dtype=np.int64)
     # A first tour without any proof of smallness: there is one even if HiGHS finds none in time.
-    construct(s, nothing, instance.must_visit, rng.permutation(instance.n))
+    complete(s, nothing, instance.must_visit, rng.permutation(instance.n))
     best = read_tour(s)
     fallback = float(s.tour["length"][0])
     try:
         for cover in _smallest_covers(instance, watch):
-            construct(s, nothing, rng.permutation(cover), np.arange(instance.n))
+            complete(s, nothing, rng.permutation(cover), np.arange(instance.n))
             watch.ran(1, 0.0)
             length = float(s.tour["length"][0])
             if length < watch.best:

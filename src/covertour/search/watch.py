@@ -118,7 +118,7 @@ class Watch:
                 done = advance(self.stretch() if self.trace else 0)
                 self.ran(int(done.iterations) - self.iterations, perf_counter() - begin)
                 if done.length < self.best:
-                    self.improved(float(done.length), done.places.copy(), int(done.improved))
+                    self.improved(float(done.length), done.places, int(done.improved))
                 self.report()
                 if self.over:
                     return

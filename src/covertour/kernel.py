@@ -3,7 +3,8 @@
 Python calls the kernels marked ``entry``; they are cached on disk together with all the ``inner``
 ones they call, which cannot be called from Python and compile faster for it. Neither may make
 arrays, so nobody has to count who holds those that they are given; ``allocating`` ones may. In
-``arithmetic`` ones, inner too, sums may be added up in another order, several at once.
+``arithmetic`` ones, inner too, sums may be added up in another order, several at once. A large one
+with a single caller is better ``inlined``: else all that it calls is optimised once more.
 
 numba caches a kernel by the date of its own file, so a change in a kernel that it calls would go
 unnoticed. Before the first kernel is loaded, compiled files older than any source beside them are
@@ -21,9 +22,11 @@ from numba import njit
 
 HOW: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 UNCOUNTED: dict[str, Any] = HOW | {"_nrt": False}
+INNER: Any = UNCOUNTED | {"no_cpython_wrapper": True}
 entry = njit(cache=True, **UNCOUNTED)
-inner = njit(**UNCOUNTED | {"no_cpython_wrapper": True})
-arithmetic = njit(**UNCOUNTED | {"no_cpython_wrapper": True, "fastmath": {"reassoc", "contract"}})
+inner = njit(**INNER)
+inlined = njit(inline="always", **INNER)
+arithmetic = njit(**INNER | {"fastmath": {"reassoc", "contract"}})
 allocating = njit(cache=True, **HOW)
 
 HOME = Path(__file__).parent

@@ -21,7 +21,7 @@ def first_tour(instance: Instance, start: list[int] | None = None, seed: int = 0
 
 def stops_of(instance: Instance, s: State) -> list[int]:
     """The stops in order, after a check of what the search relies on."""
-    tour = s.tour[0]
+    tour = s.tour
     assert (tour["uncovered"], tour["queue"], tour["spare"]) == (0, 0, 0)
     stops: list[int] = read_tour(s).tolist()
     assert tour["length"] == pytest.approx(instance.length(stops), rel=1e-9, abs=1e-9)

@@ -22,7 +22,7 @@ from covertour.search.state import LOG_SIZE, make_state
 def polish(s: Any, places: Any, undoable: bool, log: int) -> None:
     """Load a tour and improve it around all its stops, with some log entries already used."""
     changes.load_tour(s, places, len(places))
-    s.tour[0].log = log
+    s.tour.log = log
     for stop in places:
         changes.touch(s, stop)
     improve(s, undoable)
@@ -37,9 +37,9 @@ def polished(instance: Instance, stops: list[int], log: int | None = None) -> li
         found.append(int(s.order[stop]))
         stop = int(s.at["next"][stop])
     assert sorted(found) == sorted(stops)
-    assert (s.tour["queue"][0], s.at["queued"].max()) == (0, 0)
-    assert s.tour["log"][0] <= LOG_SIZE
-    assert s.tour["length"][0] == pytest.approx(instance.length(found), rel=1e-9)
+    assert (s.tour["queue"], s.at["queued"].max()) == (0, 0)
+    assert s.tour["log"] <= LOG_SIZE
+    assert s.tour["length"] == pytest.approx(instance.length(found), rel=1e-9)
     assert instance.length(found) <= instance.length(stops) * (1 + 1e-12)
     return found
 

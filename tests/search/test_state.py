@@ -48,7 +48,7 @@ def change(s: Any, kind: int, place: int, other: int, length: float) -> None:
     elif kind == UNDO:
         changes.undo(s, length)
     else:
-        s.tour[0].log = 0
+        s.tour.log = 0
 
 
 @njit(error_model="numpy")
@@ -146,7 +146,7 @@ class Model:
         self.check_blocks()
 
     def check_ring(self) -> None:
-        at, tour, size = self.s.at, self.s.tour[0], len(self.stops)
+        at, tour, size = self.s.at, self.s.tour, len(self.stops)
         following = np.roll(self.stops, -1).astype(int)
         assert tour["size"] == size
         assert at["next"][self.stops].tolist() == following.tolist()
@@ -172,7 +172,7 @@ class Model:
         alone = [mine[0] for mine in owners if len(mine) == 1]
         assert at["unique"].tolist() == [alone.count(i) for i in range(n)]
         uncovered = [j for j in range(n) if not owners[j]]
-        many = self.s.tour["uncovered"][0]
+        many = self.s.tour["uncovered"]
         listed = self.s.lists[UNCOVERED, :many]
         assert sorted(listed) == uncovered
         where = np.full(n, -1)
@@ -189,7 +189,7 @@ class Model:
                 stop, before = int(at["in_next"][stop]), stop
             assert sorted(inside) == sorted(i for i in self.stops if at["block"][i] == block)
         for row, count, flag in ((QUEUE, "queue", "queued"), (SPARE, "spare", "spared")):
-            listed = self.s.lists[row, : self.s.tour[count][0]]
+            listed = self.s.lists[row, : self.s.tour[count]]
             assert sorted(listed) == np.flatnonzero(at[flag]).tolist()
 
 
@@ -222,7 +222,7 @@ def test_random_changes_leave_everything_right_and_undo_takes_them_back(
         if model.rng.random() < 0.5:
             model.do(UNDO)
             model.check()
-            tour = model.s.tour[0]
+            tour = model.s.tour
             assert (tour["log"], tour["queue"], tour["spare"]) == (0, 0, 0)
             assert tour["length"] == model.length(model.saved)
         else:
@@ -269,10 +269,10 @@ def test_a_stop_whose_last_unique_place_gets_a_second_coverer_is_listed_as_spare
     model = Model(line)
     model.do(INSERT, 1)
     model.do(INSERT, 3, 1)
-    assert model.s.tour["spare"][0] == 0
+    assert model.s.tour["spare"] == 0
     model.do(INSERT, 0, 1)
     model.do(INSERT, 2, 1)
-    assert set(model.s.lists[SPARE, : model.s.tour["spare"][0]].tolist()) == {1, 3}
+    assert set(model.s.lists[SPARE, : model.s.tour["spare"]].tolist()) == {1, 3}
 
 
 @every_kind
@@ -287,7 +287,7 @@ def test_a_loaded_tour_replaces_the_one_before(kind: str) -> None:
         model.check()
         at = stops.index(copied[0]) if stops else 0
         assert copied.tolist() == stops[at:] + stops[:at]
-        assert model.s.tour["log"][0] == 0
+        assert model.s.tour["log"] == 0
 
 
 def coverable(data: st.DataObject, metric: str) -> Instance:

@@ -42,10 +42,10 @@ def _link(s, stop, after):
         at[stop].prev = stop
         at[stop].label = 0
         at[stop].leg = 0.0
-        s.tour[0].top = 0
+        s.tour.top = 0
         return
     before = at[after].next
-    if s.tour[0].labelled == 1:
+    if s.tour.labelled == 1:
         _label(s, stop, after, before)
     at[after].next = stop
     at[after].leg = distance(s, after, stop)
@@ -69,7 +69,7 @@ def _label(s, stop, after, before):
         at[stop].label = low + (high - low) // 2
     else:
         at[stop].label = low + STEP
-        s.tour[0].top = low + STEP
+        s.tour.top = low + STEP
 
 
 @inner
@@ -92,7 +92,7 @@ def relabel(s, first):
         if stop == first:
             break
         label += STEP
-    s.tour[0].top = label
+    s.tour.top = label
 
 
 @inner
@@ -134,10 +134,10 @@ def _flip(s, first, last):
 def path_size(s, first, last):
     """About how many stops the path from first to last has, judged by the order labels."""
     ahead = s.at[last].label - s.at[first].label
-    whole = s.tour[0].top + STEP
+    whole = s.tour.top + STEP
     if ahead < 0:
         ahead += whole
-    return ahead / whole * s.tour[0].size
+    return ahead / whole * s.tour.size
 
 
 # --- Coverage -------------------------------------------------------------------------------------
@@ -155,20 +155,20 @@ def _cover(s, stop):
         served[place].count = times + 1
         if times == 0:
             own += 1
-            last = s.tour[0].uncovered - 1
+            last = s.tour.uncovered - 1
             moved = s.lists[UNCOVERED, last]
             index = at[place].uncovered_at
             s.lists[UNCOVERED, index] = moved
             at[moved].uncovered_at = index
             at[place].uncovered_at = -1
-            s.tour[0].uncovered = last
+            s.tour.uncovered = last
         elif times == 1:
             other = served[place].owner
             at[other].unique -= 1
             if at[other].unique == 0 and at[other].spared == 0:
                 at[other].spared = 1
-                s.lists[SPARE, s.tour[0].spare] = other
-                s.tour[0].spare += 1
+                s.lists[SPARE, s.tour.spare] = other
+                s.tour.spare += 1
         served[place].owner ^= stop
     at[stop].unique = own
 
@@ -186,10 +186,10 @@ def _uncover(s, stop):
         if times == 1:
             at[served[place].owner].unique += 1
         elif times == 0:
-            index = s.tour[0].uncovered
+            index = s.tour.uncovered
             s.lists[UNCOVERED, index] = place
             at[place].uncovered_at = index
-            s.tour[0].uncovered = index + 1
+            s.tour.uncovered = index + 1
     at[stop].unique = 0
 
 
@@ -199,12 +199,12 @@ def _uncover(s, stop):
 @inner
 def _note(s, kind, a, b):
     """Write to the log; beyond its end changes are only counted, and cannot be undone."""
-    entry = s.tour[0].log
+    entry = s.tour.log
     if entry < LOG_SIZE:
         s.log[entry, 0] = kind
         s.log[entry, 1] = a
         s.log[entry, 2] = b
-    s.tour[0].log = entry + 1
+    s.tour.log = entry + 1
 
 
 @inner
@@ -212,10 +212,10 @@ def _enter(s, stop, after):
     """Insert without log or length."""
     at = s.at
     _link(s, stop, after)
-    size = s.tour[0].size
+    size = s.tour.size
     s.lists[STOPS, size] = stop
     at[stop].stop_at = size
-    s.tour[0].size = size + 1
+    s.tour.size = size + 1
     block = at[stop].block
     first = s.blocks[block, FIRST_STOP]
     at[stop].in_next = first
@@ -231,13 +231,13 @@ def _leave(s, stop):
     """Remove without log or length."""
     at = s.at
     _unlink(s, stop)
-    last = s.tour[0].size - 1
+    last = s.tour.size - 1
     moved = s.lists[STOPS, last]
     index = at[stop].stop_at
     s.lists[STOPS, index] = moved
     at[moved].stop_at = index
     at[stop].stop_at = -1
-    s.tour[0].size = last
+    s.tour.size = last
     ahead = at[stop].in_next
     behind = at[stop].in_prev
     if behind != NOWHERE:
@@ -267,7 +267,7 @@ def saving(s, stop):
 def insert(s, stop, after):
     """Insert a stop behind another one (NOWHERE: as the first) and keep length and log."""
     if after != NOWHERE:
-        s.tour[0].length += insertion_cost(s, stop, after)
+        s.tour.length += insertion_cost(s, stop, after)
     _note(s, INSERTED, stop, after)
     _enter(s, stop, after)
 
@@ -275,7 +275,7 @@ def insert(s, stop, after):
 @inner
 def remove(s, stop):
     """Remove a stop and keep length and log."""
-    s.tour[0].length -= saving(s, stop)
+    s.tour.length -= saving(s, stop)
     before = s.at[stop].prev
     _note(s, REMOVED, stop, before if before != stop else NOWHERE)
     _leave(s, stop)
@@ -299,7 +299,7 @@ def reverse(s, first, last):
 @inner
 def undo(s, length):
     """Take back everything in the log; ``length`` is what the tour had before."""
-    for entry in range(s.tour[0].log - 1, -1, -1):
+    for entry in range(s.tour.log - 1, -1, -1):
         kind = s.log[entry, 0]
         a = s.log[entry, 1]
         b = s.log[entry, 2]
@@ -312,8 +312,8 @@ def undo(s, length):
             _link(s, a, b)
         else:
             _flip(s, b, a)
-    s.tour[0].log = 0
-    s.tour[0].length = length
+    s.tour.log = 0
+    s.tour.length = length
     clear_spare(s)
     clear_queue(s)
 
@@ -323,8 +323,8 @@ def touch(s, stop):
     """Queue a stop for improvement."""
     if s.at[stop].queued == 0:
         s.at[stop].queued = 1
-        s.lists[QUEUE, s.tour[0].queue] = stop
-        s.tour[0].queue += 1
+        s.lists[QUEUE, s.tour.queue] = stop
+        s.tour.queue += 1
 
 
 @inner
@@ -337,23 +337,23 @@ def touch_neighbours(s, stop):
 @inner
 def clear_queue(s):
     """Forget the queue."""
-    for index in range(s.tour[0].queue):
+    for index in range(s.tour.queue):
         s.at[s.lists[QUEUE, index]].queued = 0
-    s.tour[0].queue = 0
+    s.tour.queue = 0
 
 
 @inner
 def clear_spare(s):
     """Forget which stops may have become redundant."""
-    for index in range(s.tour[0].spare):
+    for index in range(s.tour.spare):
         s.at[s.lists[SPARE, index]].spared = 0
-    s.tour[0].spare = 0
+    s.tour.spare = 0
 
 
 @inner
 def copy_tour(s, places):
     """Write the stops in order to int64 places[:size] and return the size."""
-    size = s.tour[0].size
+    size = s.tour.size
     stop = s.lists[STOPS, 0]
     for index in range(size):
         places[index] = stop
@@ -364,7 +364,7 @@ def copy_tour(s, places):
 @inner
 def load_tour(s, places, size):
     """Make the state hold the tour places[:size] (int64), with log, queue and spares empty."""
-    while s.tour[0].size > 0:
+    while s.tour.size > 0:
         _leave(s, s.lists[STOPS, 0])
     after = NOWHERE
     length = 0.0
@@ -376,7 +376,7 @@ def load_tour(s, places, size):
         after = stop
     if size > 1:
         length += distance(s, after, Place(places[0]))
-    s.tour[0].length = length
-    s.tour[0].log = 0
+    s.tour.length = length
+    s.tour.log = 0
     clear_spare(s)
     clear_queue(s)

@@ -22,7 +22,7 @@ from covertour.search.changes import (
     touch,
     touch_neighbours,
 )
-from covertour.search.improve import improve
+from covertour.search.improve import FINAL, improve
 from covertour.search.state import (
     FIRST_NEAR,
     FIXED,
@@ -57,13 +57,13 @@ def gain_of(s, place):
 @inner
 def gather_legs(s, place):
     """Write the legs that begin or end near a place to ``s.legs``; how many there are."""
-    many = 0
+    many = np.int64(0)
     if s.blocks.shape[0] == 1:  # the whole tour is near
-        for index in range(s.tour[0].size):
+        for index in range(s.tour.size):
             many = _note_leg(s, many, s.lists[STOPS, index])
         return many
-    s.tour[0].looks += 1
-    look = Place(s.tour[0].looks)
+    s.tour.looks += 1
+    look = Place(s.tour.looks)
     block = s.at[place].block
     for w in range(FIRST_NEAR, s.blocks.shape[1]):
         s.blocks[s.blocks[block, w], SEEN] = look
@@ -144,7 +144,7 @@ def is_redundant(s, stop):
         s.at[stop].stop_at >= 0
         and s.at[stop].unique == 0
         and s.at[stop].role != FIXED
-        and s.tour[0].size > 1
+        and s.tour.size > 1
     )
 
 
@@ -155,7 +155,7 @@ def drop_spare(s):
         best = 0.0
         best_stop = NOWHERE
         kept = 0
-        for at in range(s.tour[0].spare):
+        for at in range(s.tour.spare):
             stop = s.lists[SPARE, at]
             if not is_redundant(s, stop):
                 s.at[stop].spared = 0
@@ -166,7 +166,7 @@ def drop_spare(s):
             if saved > best or (saved == best and best_stop == NOWHERE):
                 best = saved
                 best_stop = stop
-        s.tour[0].spare = kept
+        s.tour.spare = kept
         if best_stop == NOWHERE:
             return
         touch_neighbours(s, best_stop)
@@ -176,7 +176,7 @@ def drop_spare(s):
 @entry
 def construct(s, start, must_visit, serving):
     """See ``complete``; by the numbers of the state."""
-    s.tour[0].labelled = 0
+    s.tour.labelled = 0
     load_tour(s, start, len(start))
     last = s.lists[STOPS, 0] if len(start) else NOWHERE
     for number in must_visit:
@@ -184,24 +184,24 @@ def construct(s, start, must_visit, serving):
         if s.at[place].stop_at < 0:
             after, _ = cheapest_position(s, place, gather_legs(s, place))
             insert(s, place, after if after != NOWHERE else last)
-            s.tour[0].log = 0
+            s.tour.log = 0
             last = place
     for number in serving:
         place = Place(number)
         if s.served[place].count == 0:
             last = cover_place(s, place, 0.0, last)
-            s.tour[0].log = 0
-    for index in range(s.tour[0].size - 1, -1, -1):
+            s.tour.log = 0
+    for index in range(s.tour.size - 1, -1, -1):
         stop = s.lists[STOPS, index]
         if is_redundant(s, stop) and saving(s, stop) >= 0.0:
             remove(s, stop)
-            s.tour[0].log = 0
+            s.tour.log = 0
     clear_spare(s)
-    s.tour[0].labelled = 1
+    s.tour.labelled = 1
     relabel(s, s.lists[STOPS, 0])
-    for index in range(s.tour[0].size):
+    for index in range(s.tour.size):
         touch(s, s.lists[STOPS, index])
-    improve(s, False)
+    improve(s, FINAL)
 
 
 def complete(s: State, start: IntArray, must_visit: IntArray, serving: IntArray) -> None:

@@ -22,17 +22,18 @@ def along_curve(metric: str, coordinates: FloatArray) -> IntArray:
 
 
 def _hilbert(x: IntArray, y: IntArray) -> IntArray:
-    """Distance along the Hilbert curve of order 16 for cells x, y in 0..65535."""
-    x, y = x.copy(), y.copy()
+    """How far along the Hilbert curve of order 16 cells x, y in 0..65535 lie.
+
+    Bit by bit from the coarsest: each says in which quarter of the square a cell lies, and the
+    curve within a quarter is that of the whole, with x and y swapped or counted backwards or both.
+    """
     along = np.zeros_like(x)
-    side = 1 << 15
-    while side:
-        right = (x & side) > 0
-        up = (y & side) > 0
-        along += side * side * ((3 * right) ^ up)
-        flip = ~up & right
-        x[flip], y[flip] = 65535 - x[flip], 65535 - y[flip]
-        swap = ~up
-        x[swap], y[swap] = y[swap], x[swap]
-        side >>= 1
+    swapped = np.zeros_like(x)
+    backwards = np.zeros_like(x)
+    for bit in range(15, -1, -1):
+        differ = (x ^ y) >> bit & 1
+        right = (x >> bit & 1) ^ (swapped & differ) ^ backwards
+        along = along << 2 | right << 1 | differ
+        swapped ^= right ^ differ ^ 1
+        backwards ^= right & differ
     return along

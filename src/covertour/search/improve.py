@@ -8,8 +8,9 @@ stop, so only short ones are tried.
 from __future__ import annotations
 
 import numpy as np
+from numba.extending import overload
 
-from covertour.kernel import inner
+from covertour.kernel import INNER, inner
 from covertour.search.changes import clear_queue, move, path_size, reverse, touch
 from covertour.search.state import (
     LOG_SIZE,
@@ -17,8 +18,8 @@ from covertour.search.state import (
     NOWHERE,
     QUEUE,
     STOPS,
+    axes,
     distance,
-    is_directed,
     stops_near,
 )
 
@@ -37,6 +38,8 @@ TINY = 1e-12
 LOG_RESERVE = 64
 """Log entries that must be left to begin a move."""
 
+UNDOABLE, FINAL = np.bool_(True), np.bool_(False)
+
 NONE, TURN_AHEAD, TURN_BEHIND, SHIFT_AHEAD, SHIFT_BEHIND = (np.int64(kind) for kind in range(5))
 """Kinds of moves: 2-opt joins two stops and their followers, or their predecessors; Or-opt shifts a
 segment behind a stop or before it."""
@@ -46,31 +49,37 @@ segment behind a stop or before it."""
 def improve(s, undoable):
     """Work through the queue; returns with an empty queue and a tour that is never longer.
 
-    The log of an ``undoable`` improvement is kept, and ends it when it is full.
+    The log of an UNDOABLE improvement is kept, and ends it when it is full.
     """
-    while s.tour[0].queue > 0:
-        s.tour[0].queue -= 1
-        stop = s.lists[QUEUE, s.tour[0].queue]
+    while s.tour.queue > 0:
+        s.tour.queue -= 1
+        stop = s.lists[QUEUE, s.tour.queue]
         s.at[stop].queued = 0
         if s.at[stop].stop_at < 0:
             continue
         better = True
         while better:
             if not undoable:
-                s.tour[0].log = 0
-            elif s.tour[0].log > LOG_SIZE - LOG_RESERVE:
+                s.tour.log = 0
+            elif s.tour.log > LOG_SIZE - LOG_RESERVE:
                 clear_queue(s)
                 return
-            if is_directed(s):
-                better = _improve_stop_directed(s, stop)
-            else:
-                better = _improve_stop(s, stop)
+            better = improve_stop(s, stop)
 
 
-@inner
+def improve_stop(s, stop):
+    """Make the best move of one stop; False where there is none."""
+    return IMPROVERS[s.table.ndim == 3](s, stop)
+
+
+@overload(improve_stop, jit_options=INNER)
 def _improve_stop(s, stop):
-    """Make the best 2-opt or Or-opt move of one stop; False where there is none."""
-    size = s.tour[0].size
+    return IMPROVERS[axes(s) == 3]  # a kernel is compiled with the one that it needs
+
+
+def _improve_symmetric(s, stop):
+    """2-opt or Or-opt."""
+    size = s.tour.size
     if size < 5:
         return False
     at = s.at
@@ -95,7 +104,7 @@ def _improve_stop(s, stop):
     )
     widest = max(max(gaps[0], max(gaps[1], gaps[2])), max(gaps[3], gaps[4]))
     widest = max(widest, max(to_after, to_before))  # nearer ones alone can gain anything
-    best = TINY * s.tour[0].length
+    best = TINY * s.tour.length
     move_kind = NONE
     best_near = NOWHERE
     best_segment = np.int64(0)
@@ -163,7 +172,7 @@ def _improve_stop(s, stop):
     touch(s, best_near)
     touch(s, near_after)
     touch(s, near_before)
-    s.tour[0].length -= best
+    s.tour.length -= best
     return True
 
 
@@ -185,17 +194,16 @@ def _move_segment(s, stop, near, length, forward, ahead):
     touch(s, place)
 
 
-@inner
-def _improve_stop_directed(s, stop):
-    """Make the best Or-opt or short 2-opt move of one stop in an asymmetric problem."""
-    size = s.tour[0].size
+def _improve_directed(s, stop):
+    """Or-opt or short 2-opt, in an asymmetric problem."""
+    size = s.tour.size
     if size < 3:
         return False
     after = s.at[stop].next
     before = s.at[stop].prev
     from_before = distance(s, before, stop)
     to_after = distance(s, stop, after)
-    best = TINY * s.tour[0].length
+    best = TINY * s.tour.length
     best_near = NOWHERE
     best_length = np.int64(0)
     best_last = NOWHERE
@@ -251,5 +259,9 @@ def _improve_stop_directed(s, stop):
         reverse(s, after, best_last)
     else:
         _move_segment(s, stop, best_near, best_length, np.bool_(True), np.bool_(True))
-    s.tour[0].length -= best
+    s.tour.length -= best
     return True
+
+
+IMPROVERS = {False: _improve_symmetric, True: _improve_directed}
+"""By whether distances are asymmetric."""

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from covertour.instance import Instance
-from covertour.kernel import entry, inner, mark_ready
+from covertour.kernel import entry, inlined, inner, mark_ready
 from covertour.metric import IntArray
 from covertour.search.changes import (
     clear_queue,
@@ -32,7 +32,7 @@ from covertour.search.changes import (
     undo,
 )
 from covertour.search.construct import complete, cover_place, drop_spare
-from covertour.search.improve import LOG_RESERVE, improve
+from covertour.search.improve import LOG_RESERVE, UNDOABLE, improve
 from covertour.search.state import (
     FIXED,
     LOG_SIZE,
@@ -93,8 +93,8 @@ ABANDONED = 1.0
 @inner
 def destroy(s, most):
     """Remove a few stops around a random one: consecutive on the tour, or the nearest to it."""
-    first = s.lists[STOPS, draw_below(s, s.tour[0].size)]
-    wanted = min(1 + draw_below(s, most), s.tour[0].size)
+    first = s.lists[STOPS, draw_below(s, s.tour.size)]
+    wanted = min(1 + draw_below(s, most), s.tour.size)
     clustered = draw_unit(s) < 0.5
     many = stops_near(s, first) if clustered else 0
     stop = first
@@ -123,8 +123,8 @@ def destroy(s, most):
 def swap_paths(s):
     """Swap two neighbouring paths somewhere on the tour; no direction changes."""
     at = s.at
-    most = min(LONGEST_SWAPPED, s.tour[0].size // 3)
-    before = s.lists[STOPS, draw_below(s, s.tour[0].size)]
+    most = min(LONGEST_SWAPPED, s.tour.size // 3)
+    before = s.lists[STOPS, draw_below(s, s.tour.size)]
     stops = 1 + draw_below(s, most)
     first = at[before].next
     first_end = before
@@ -135,10 +135,10 @@ def swap_paths(s):
     for _ in range(1 + draw_below(s, most)):
         second_end = at[second_end].next
     after = at[second_end].next
-    s.tour[0].length += (
+    s.tour.length += (
         distance(s, before, second) + distance(s, second_end, first) + distance(s, first_end, after)
     )
-    s.tour[0].length -= at[before].leg + at[first_end].leg + at[second_end].leg
+    s.tour.length -= at[before].leg + at[first_end].leg + at[second_end].leg
     stop = first
     anchor = second_end
     for _ in range(stops):
@@ -153,7 +153,7 @@ def swap_paths(s):
 @inner
 def exchange(s, stop):
     """Replace a stop by a place off the tour that covers all that only it covers, if shorter."""
-    if s.at[stop].role == FIXED or s.tour[0].size < 2:
+    if s.at[stop].role == FIXED or s.tour.size < 2:
         return False
     needed = s.at[stop].unique
     witness = NOWHERE
@@ -213,61 +213,61 @@ ANNEAL = np.dtype(
 @inner
 def _keep_best(s, anneal, best):
     """Copy the tour to ``best`` if it is shorter; its length is summed anew, without drift."""
-    if s.tour[0].length < anneal[0].best * (1.0 - 1e-12):
+    if s.tour.length < anneal[0].best * (1.0 - 1e-12):
         size = copy_tour(s, best)
         length = 0.0
         for index in range(size):
             length += s.at[best[index]].leg
-        s.tour[0].length = length
+        s.tour.length = length
         anneal[0].best = length
         anneal[0].best_size = size
         anneal[0].improved = anneal[0].iterations
 
 
-@inner
+@inlined
 def _attempt(s, touched, temperature):
     """One iteration."""
-    saved = s.tour[0].length
-    s.tour[0].log = 0
-    if s.tour[0].size >= SWAPS_FROM and draw_unit(s) < SWAPS:
+    saved = s.tour.length
+    s.tour.log = 0
+    if s.tour.size >= SWAPS_FROM and draw_unit(s) < SWAPS:
         swap_paths(s)
-        improve(s, True)
+        improve(s, UNDOABLE)
     else:
         destroy(s, MOST_REMOVED)
     # Metropolis: accept a longer tour with probability exp(-difference / temperature).
     limit = saved - temperature * np.log(draw_unit(s) + 1e-300)
-    leg = saved / s.tour[0].size
-    last = s.lists[STOPS, 0] if s.tour[0].size > 0 else NOWHERE
-    while s.tour[0].uncovered > 0:
-        if s.tour[0].length > limit + ABANDONED * leg and s.tour[0].log <= LOG_SIZE:
+    leg = saved / s.tour.size
+    last = s.lists[STOPS, 0] if s.tour.size > 0 else NOWHERE
+    while s.tour.uncovered > 0:
+        if s.tour.length > limit + ABANDONED * leg and s.tour.log <= LOG_SIZE:
             undo(s, saved)
             return
-        place = s.lists[UNCOVERED, draw_below(s, s.tour[0].uncovered)]
+        place = s.lists[UNCOVERED, draw_below(s, s.tour.uncovered)]
         last = cover_place(s, place, NOISE, last)
     drop_spare(s)
-    if abs(s.tour[0].length - saved) <= 1e-12 * saved:  # most likely the same tour
-        s.tour[0].length = saved
+    if abs(s.tour.length - saved) <= 1e-12 * saved:  # most likely the same tour
+        s.tour.length = saved
         clear_spare(s)
         clear_queue(s)
         return
-    if s.tour[0].length < limit + HOPELESS * leg:
-        many = s.tour[0].queue
+    if s.tour.length < limit + HOPELESS * leg:
+        many = s.tour.queue
         for index in range(many):
             touched[index] = s.lists[QUEUE, index]
-        improve(s, True)
+        improve(s, UNDOABLE)
         for index in range(many):
             stop = touched[index]
             if (
                 s.at[stop].stop_at >= 0
-                and s.tour[0].log < LOG_SIZE - LOG_RESERVE
+                and s.tour.log < LOG_SIZE - LOG_RESERVE
                 and exchange(s, stop)
             ):
                 drop_spare(s)
-        improve(s, True)
-        if s.tour[0].length <= limit:
+        improve(s, UNDOABLE)
+        if s.tour.length <= limit:
             clear_spare(s)
             return
-    if s.tour[0].log <= LOG_SIZE:
+    if s.tour.log <= LOG_SIZE:
         undo(s, saved)
     else:
         clear_spare(s)
@@ -359,7 +359,7 @@ def _hire(instance: Instance, watch: Watch, seed: int, start: Sequence[int] | In
     if len(s.blocks) == 1:
         serving = np.random.default_rng(seed).permutation(instance.n)
     complete(s, np.array(start, dtype=np.int64), instance.must_visit, serving)
-    size, length = int(s.tour["size"][0]), float(s.tour["length"][0])
+    size, length = int(s.tour["size"]), float(s.tour["length"])
     anneal = np.zeros(1, dtype=ANNEAL)
     anneal["hot"] = (HOT if size <= SHORT_TOUR else HOT_LONG) * length / size
     anneal["target"] = watch.target

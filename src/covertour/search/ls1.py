@@ -31,7 +31,7 @@ from covertour.search.construct import (
     gain_of,
     gather_legs,
 )
-from covertour.search.improve import improve
+from covertour.search.improve import FINAL, improve
 from covertour.search.state import (
     FIXED,
     NOWHERE,
@@ -69,9 +69,9 @@ LS1 = np.dtype(
 
 @inner
 def _improve_all(s):
-    for index in range(s.tour[0].size):
+    for index in range(s.tour.size):
         touch(s, s.lists[STOPS, index])
-    improve(s, False)
+    improve(s, FINAL)
 
 
 @inner
@@ -80,7 +80,7 @@ def _remove_some(s, weight):
 
     Weighted drawing without replacement: the stops with the largest log(u) / weight, u uniform.
     """
-    size = s.tour[0].size
+    size = s.tour.size
     total = max(1, int(REMOVED_SHARE * size))
     for index in range(size):
         stop = s.lists[STOPS, index]
@@ -89,7 +89,7 @@ def _remove_some(s, weight):
     for _ in range(total):
         best = -np.inf
         best_stop = NOWHERE
-        for index in range(s.tour[0].size):
+        for index in range(s.tour.size):
             stop = s.lists[STOPS, index]
             if weight[stop] > best:
                 best = weight[stop]
@@ -102,11 +102,11 @@ def _remove_some(s, weight):
 @inner
 def _repair(s):
     """Insert the place with the least cost / (newly covered)² until everything is covered."""
-    while s.tour[0].uncovered > 0:
+    while s.tour.uncovered > 0:
         best = np.inf
         best_place = NOWHERE
         best_after = NOWHERE
-        for index in range(s.tour[0].uncovered):
+        for index in range(s.tour.uncovered):
             needy = s.lists[UNCOVERED, index]
             legs = gather_legs(s, needy)
             for k in range(s.at[needy].covered_from, s.at[needy].covered_to):
@@ -116,7 +116,7 @@ def _repair(s):
                 touch(s, place)
                 after, cost = cheapest_position(s, place, legs)
                 if after == NOWHERE:
-                    after = s.lists[STOPS, 0] if s.tour[0].size > 0 else NOWHERE
+                    after = s.lists[STOPS, 0] if s.tour.size > 0 else NOWHERE
                     cost = 0.0
                 gain = gain_of(s, place)
                 score = cost / (gain * gain)
@@ -128,7 +128,7 @@ def _repair(s):
         insert(s, best_place, best_after)
     drop_spare(s)
     clear_queue(s)
-    s.tour[0].log = 0
+    s.tour.log = 0
 
 
 @entry
@@ -137,31 +137,31 @@ def ls1_for(s, search, weight, best, iterations):
     a = search[0]
     n = len(s.at)
     if a.best_size == 0:
-        a.best = s.tour[0].length
+        a.best = s.tour.length
         a.best_size = copy_tour(s, best)
     for _ in range(iterations):
         a.iterations += 1
-        current = s.tour[0].length
-        s.tour[0].log = 0
+        current = s.tour.length
+        s.tour.log = 0
         _remove_some(s, weight)
-        s.tour[0].log = 0
+        s.tour.log = 0
         _repair(s)
-        if s.tour[0].length < current:
+        if s.tour.length < current:
             a.improvements += 1
-        if a.improvements >= a.improve_after or s.tour[0].length < a.best * (1.0 - 1e-12):
+        if a.improvements >= a.improve_after or s.tour.length < a.best * (1.0 - 1e-12):
             _improve_all(s)
             a.improvements = 0
-        if s.tour[0].length < a.best * (1.0 - 1e-12):
-            a.best = s.tour[0].length
+        if s.tour.length < a.best * (1.0 - 1e-12):
+            a.best = s.tour.length
             a.best_size = copy_tour(s, best)
             a.improved = a.iterations
-        elif s.tour[0].length > TOLERANCE * a.best:
+        elif s.tour.length > TOLERANCE * a.best:
             load_tour(s, best, a.best_size)
             a.null += 1
         if a.null > MOST_NULL:
             a.null = 0
             place = Place(draw_below(s, n))
-            s.tour[0].log = 0
+            s.tour.log = 0
             if s.at[place].stop_at < 0:
                 after, _ = cheapest_position(s, place, gather_legs(s, place))
                 if s.at[place].covers_from < s.at[place].covers_to:  # not a forbidden one
@@ -176,7 +176,7 @@ def ls1_finish(s, search, best):
     """Run the tour improver on the best tour."""
     load_tour(s, best, search[0].best_size)
     _improve_all(s)
-    search[0].best = s.tour[0].length
+    search[0].best = s.tour.length
     search[0].best_size = copy_tour(s, best)
 
 

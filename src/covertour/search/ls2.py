@@ -25,7 +25,7 @@ from covertour.search.changes import (
     touch,
 )
 from covertour.search.construct import cheapest_position, complete, gather_legs, is_redundant
-from covertour.search.improve import improve
+from covertour.search.improve import FINAL, improve
 from covertour.search.state import FIXED, NOWHERE, STOPS, Place, distance, draw_below, make_state
 from covertour.search.watch import Stretch, Watch
 
@@ -109,8 +109,8 @@ def _settle(s, nearby, reached, pairs, order):
         first = draw_below(s, size)
         for index in range(size):
             stop = Place(order[(first + index) % size])
-            s.tour[0].log = 0
-            if s.at[stop].stop_at < 0 or s.at[stop].role == FIXED or s.tour[0].size < 2:
+            s.tour.log = 0
+            if s.at[stop].stop_at < 0 or s.at[stop].role == FIXED or s.tour.size < 2:
                 continue
             if is_redundant(s, stop) and saving(s, stop) >= 0.0:
                 remove(s, stop)
@@ -130,16 +130,16 @@ def ls2_for(s, search, nearby, reached, order, best, iterations):
     a = search[0]
     n = len(s.at)
     if a.best_size == 0:
-        a.best = s.tour[0].length
+        a.best = s.tour.length
         a.best_size = copy_tour(s, best)
     for _ in range(iterations):
         a.iterations += 1
         _settle(s, nearby, reached, a.pairs > 0, order)
-        for index in range(s.tour[0].size):
+        for index in range(s.tour.size):
             touch(s, s.lists[STOPS, index])
-        improve(s, False)
-        if s.tour[0].length < a.best * (1.0 - 1e-12):
-            a.best = s.tour[0].length
+        improve(s, FINAL)
+        if s.tour.length < a.best * (1.0 - 1e-12):
+            a.best = s.tour.length
             a.best_size = copy_tour(s, best)
             a.improved = a.iterations
         else:
@@ -151,7 +151,7 @@ def ls2_for(s, search, nearby, reached, order, best, iterations):
                 insert(s, place, after if after != NOWHERE else s.lists[STOPS, 0])
         clear_spare(s)
         clear_queue(s)
-        s.tour[0].log = 0
+        s.tour.log = 0
 
 
 def ls2(

@@ -16,7 +16,7 @@ from numba.extending import overload
 from covertour import metric as metrics
 from covertour.coverage import Int32Array
 from covertour.instance import Instance
-from covertour.kernel import inner
+from covertour.kernel import INNER, inner
 from covertour.metric import FloatArray, IntArray
 from covertour.search.curve import along_curve
 
@@ -117,7 +117,7 @@ EARTH_RADIUS = metrics.SPHERE_KM["haversine"]
 class State(NamedTuple):
     """What the kernels work on.
 
-    at: PLACE[n]; served: SERVED[n]; tour: TOUR[1]; lists: uint64[5, n + 1]; who: int32[2m], the
+    at: PLACE[n]; served: SERVED[n]; tour: a TOUR; lists: uint64[5, n + 1]; who: int32[2m], the
     coverage table, first who is covered, then who covers; table: the distances, float64[n, n] where
     they are symmetric, float64[1, n, n] where they are not, float64[0] where they are computed on
     the fly, so that kernels are compiled for each of the three; blocks: uint64[b, 2 + w], groups of
@@ -183,7 +183,7 @@ def make_state(instance: Instance, seed: int) -> State:
     at["covers_from"], at["covers_to"] = start[:-1], start[1:]
     covered_by, start = _renumber(coverage.covered_by, coverage.covered_by_start, order, number)
     at["covered_from"], at["covered_to"] = start[:-1] + len(covers), start[1:] + len(covers)
-    tour = np.zeros(1, dtype=TOUR)
+    tour = np.zeros(1, dtype=TOUR)[0]  # a view, not a copy
     tour["uncovered"] = n
     tour["random"] = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0] | np.uint64(1)
     tour["metric"] = metrics.METRICS.index(instance.metric)
@@ -209,7 +209,7 @@ def make_state(instance: Instance, seed: int) -> State:
 
 def read_tour(s: State) -> IntArray:
     """The stops of the tour in order, int64[m], by the instance's numbers."""
-    places = np.empty(int(s.tour["size"][0]), dtype=np.int64)
+    places = np.empty(int(s.tour["size"]), dtype=np.int64)
     following = s.at["next"]
     stop = int(s.lists[STOPS, 0])
     for index in range(len(places)):
@@ -283,7 +283,7 @@ def _from_points(s, i, j):
     y = s.at[i].y - s.at[j].y
     z = s.at[i].z - s.at[j].z
     square = x * x + y * y + z * z
-    metric = s.tour[0].metric
+    metric = s.tour.metric
     if metric == EUCLIDEAN:
         return np.sqrt(square)
     if metric == EUC_2D:
@@ -320,19 +320,19 @@ def is_directed(s):
     return s.table.ndim == 3
 
 
-def _axes(s) -> int:
+def axes(s) -> int:
     """The number of axes of the table in numba's type of a State."""
     return s.types[s.fields.index("table")].ndim
 
 
-@overload(distance, jit_options={"nogil": True, "error_model": "numpy"})
+@overload(distance, jit_options=INNER)
 def _distance(s, i, j):
-    return DISTANCES[_axes(s)]
+    return DISTANCES[axes(s)]
 
 
 @overload(is_directed, inline="always")
 def _is_directed(s):
-    directed = _axes(s) == 3
+    directed = axes(s) == 3
     return lambda s: directed
 
 
@@ -361,11 +361,11 @@ def stops_near(s, place):
 @inner
 def draw(s):
     """The next pseudo-random uint64 (xorshift64*)."""
-    x = s.tour[0].random
+    x = s.tour.random
     x ^= x >> np.uint64(12)
     x ^= x << np.uint64(25)
     x ^= x >> np.uint64(27)
-    s.tour[0].random = x
+    s.tour.random = x
     return x * np.uint64(2685821657736338717)
 
 

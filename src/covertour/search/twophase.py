@@ -29,12 +29,12 @@ def twophase(instance: Instance, watch: Watch, seed: int) -> IntArray:
     # A first tour without any proof of smallness: there is one even if HiGHS finds none in time.
     complete(s, nothing, instance.must_visit, rng.permutation(instance.n))
     best = read_tour(s)
-    fallback = float(s.tour["length"][0])
+    fallback = float(s.tour["length"])
     try:
         for cover in _smallest_covers(instance, watch):
             complete(s, nothing, rng.permutation(cover), np.arange(instance.n))
             watch.ran(1, 0.0)
-            length = float(s.tour["length"][0])
+            length = float(s.tour["length"])
             if length < watch.best:
                 best = read_tour(s)
                 watch.improved(length, best)

@@ -65,7 +65,7 @@ GROWTH = 1.5
 LAST_CYCLE = 2.5
 """A cycle takes all iterations that are left if those are fewer than this many times its own."""
 
-SHORT_TOUR = 100
+SHORT_TOUR = 500
 """Up to this many stops several cycles find more than a long one; above, one cycle takes it all."""
 
 MOST_REMOVED = np.int64(6)

@@ -76,6 +76,21 @@ def test_large_cells_are_left_for_another_time(covertour: Command, tmp_path: Pat
     assert {line.split(",")[1] for line in table[1:]} == {"20", "50", "100"}
 
 
+def test_tables_of_the_rows_that_are_there_measure_nothing(
+    covertour: Command, tmp_path: Path
+) -> None:
+    covertour(*SMALL, "--largest", 50)
+    before = (tmp_path / "reproduce" / "rows.csv").read_text()
+    ran = covertour(*SMALL[:2], "same-cost", "gap-time", *SMALL[2:], "--from-rows")
+    assert (ran.code, ran.err) == (0, "")
+    assert (tmp_path / "reproduce" / "rows.csv").read_text() == before
+    small = (tmp_path / "reproduce" / "small.md").read_text()
+    assert "| nearest 7 | 50 | ls1-paper |" in small
+    assert "| nearest 7 | 100 | ls1-paper |" not in small
+    assert "| nearest 7 | 100 | 0 |" in small
+    assert (tmp_path / "reproduce" / "reproduce.md").exists()
+
+
 def test_solutions_come_with_a_picture(covertour: Command, tmp_path: Path) -> None:
     ran = covertour("reproduce", "solutions", "--quick")
     assert (ran.code, ran.err) == (0, "")

@@ -72,6 +72,14 @@ def reproduce(
             show_default=False,
         ),
     ] = None,
+    from_rows: Annotated[
+        bool,
+        typer.Option(
+            "--from-rows",
+            help="Measure nothing: make the tables of the rows that are there.",
+            show_default=False,
+        ),
+    ] = False,
     cores: Annotated[
         int | None,
         typer.Option(
@@ -93,7 +101,7 @@ def reproduce(
     from covertour.bench.tables import output_directory
 
     wanted = chosen(names)
-    settings = _settings(quick, count, seed, methods, exact_seconds, largest, cores)
+    settings = _settings(quick, count, seed, methods, exact_seconds, largest, from_rows, cores)
     directory = output_directory(output)
     study = _study(settings, directory)
     reports: dict[str, Report] = {}
@@ -129,6 +137,7 @@ def _settings(
     methods: str | None,
     exact_seconds: float | None,
     largest: int | None,
+    from_rows: bool,
     cores: int | None,
 ) -> Settings:
     from covertour.bench.reproduce import Settings, quickened
@@ -139,6 +148,7 @@ def _settings(
         methods=() if methods is None else tuple(several("--methods", methods, str)),
         exact_seconds=exact_seconds,
         largest=largest,
+        from_rows=from_rows,
         cores=cores or _cores(),
     )
     return quickened(settings) if quick else settings

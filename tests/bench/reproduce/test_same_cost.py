@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -36,6 +37,20 @@ def test_each_method_stops_at_the_leaders_length(study: MakeStudy) -> None:
     assert chasers[0].paper_ratio == pytest.approx(11.14 / 0.78)
     assert any("The leader is am-dynamic+ls" in sentence for sentence in document.sentences)
     assert any(sentence.startswith("Claim:") for sentence in document.sentences)
+
+
+def test_a_cell_that_nobody_measured_is_not_in_the_table(
+    study: MakeStudy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = study("am-dynamic-50", methods=("lns",))
+    run_same_cost(made)
+    rows = len(made.rows)
+    monkeypatch.setattr(same_cost, "SAME_COST", (CELL, Cell("nearest 7", 100)))
+    looking = replace(made, settings=replace(made.settings, from_rows=True, methods=()))
+    document = run_same_cost(looking)
+    assert isinstance(document, Document)
+    assert [row[1:3] for row in document.tables[0].rows] == [(50, "am-dynamic+ls"), (50, "lns")]
+    assert len(made.rows) == rows
 
 
 def test_our_model_leads_where_the_papers_has_no_weights(study: MakeStudy) -> None:

@@ -157,6 +157,8 @@ def chosen(names: Sequence[str]) -> list[str]:
 
 def plan(study: Study, names: Sequence[str]) -> float:
     """About how many seconds the experiments take that are still to be made."""
+    if study.settings.from_rows:
+        return 0.0
     planned: Plan = {}
     for name in names:
         planned |= EXPERIMENTS[name].planned(study)

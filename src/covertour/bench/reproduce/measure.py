@@ -70,7 +70,12 @@ def batch_runs(study: Study, cell: Cell, method: str, stop: Stop) -> list[Run]:
 
 
 def measure(study: Study, jobs: Sequence[Job], batches: Sequence[Sequence[Job]] = ()) -> None:
-    """Make the runs. Those timed alone begin when no other process of ours is at work."""
+    """Make the runs, if any are to be made at all.
+
+    Those timed alone begin when no other process of ours is at work.
+    """
+    if study.settings.from_rows:
+        return
     beside = [job for job in jobs if job.run.timing == BESIDE]
     _prove_side_by_side(study, beside)
     warm: set[tuple[Cell, str]] = set()

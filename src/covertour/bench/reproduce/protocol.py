@@ -127,8 +127,9 @@ class Settings:
 
     ``methods``: only these; empty for all. ``exact_seconds``: the limit of ``exact``, by default
     60 s up to 200 places and 30 s above. ``cores``: processes that prove at once. ``largest``:
-    only cells of at most so many places. ``patience``: seconds after which a heuristic gives up
-    reaching another's length. ``training_batches``: as many are timed, and scaled to the paper's.
+    only cells of at most so many places. ``from_rows``: nothing is measured. ``patience``: seconds
+    after which a heuristic gives up reaching another's length. ``training_batches``: as many are
+    timed, and scaled to the paper's.
     """
 
     count: int = 100
@@ -138,6 +139,7 @@ class Settings:
     exact_seconds: float | None = None
     cores: int = 1
     largest: int | None = None
+    from_rows: bool = False
     patience: float = 2.0
     training_batches: int = 20
 

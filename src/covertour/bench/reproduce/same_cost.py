@@ -102,6 +102,12 @@ def _target(study: Study, cell: Cell, seed: int, leader: str) -> float | None:
     return study.rows[run].length if run in study.rows else None
 
 
+def _led(study: Study, cell: Cell, leader: str) -> list[int]:
+    """The seeds of the instances that the leader has solved."""
+    seeds = study.settings.seeds
+    return [seed for seed in seeds if _target(study, cell, seed, leader) is not None]
+
+
 def _chase(study: Study, cell: Cell, seed: int, method: str, leader: str) -> tuple[Run, Stop]:
     """The run of a method until it has a tour as short as the leader's.
 
@@ -120,7 +126,7 @@ def _chases(study: Study, cell: Cell, leader: str) -> list[Job]:
     jobs = []
     for method in (leader, *_chasers(study)):
         planned = planned_seconds(method, cell.n, study.settings)
-        for seed in study.settings.seeds:
+        for seed in _led(study, cell, leader):
             run, stop = _chase(study, cell, seed, method, leader)
             if run not in study.rows:
                 jobs.append(Job(cell, run, stop, planned))
@@ -129,19 +135,19 @@ def _chases(study: Study, cell: Cell, leader: str) -> list[Job]:
 
 def figures_of(study: Study, cell: Cell, leader: str) -> list[ToTheSameLength]:
     """The figures of a cell, from the rows."""
-    seeds = [
-        seed for seed in study.settings.seeds if _target(study, cell, seed, leader) is not None
-    ]
-    if not seeds:
-        return []
+    seeds = _led(study, cell, leader)
     made: dict[str, list[Row]] = {}
     for method in (leader, *_chasers(study)):
         runs = [_chase(study, cell, seed, method, leader)[0] for seed in seeds]
         made[method] = study.found(runs)
+    if not made[leader]:
+        return []
     base = fmean(row.seconds for row in made[leader])
     paper_base = paper_figure(cell.rule, cell.n, "am-dynamic+ls", PAPER_TABLE)
     figures = []
     for method, rows in made.items():
+        if not rows:
+            continue
         targets = [_target(study, cell, row.run.seed, leader) or 0.0 for row in rows]
         paper = paper_figure(cell.rule, cell.n, method, PAPER_TABLE)
         seconds = [row.seconds for row in rows]

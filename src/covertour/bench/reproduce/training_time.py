@@ -76,7 +76,7 @@ def run_training_time(study: Study) -> Document | str:
     for cell in cells_of(study.settings):
         for model in TRAINED:
             run = _run(study, model, cell)
-            if run in study.rows:
+            if run in study.rows or study.settings.from_rows:
                 continue
             study.meter.next(
                 f"{cell}: training {model} for {study.settings.training_batches} batches"

@@ -20,6 +20,7 @@ from covertour.search.state import (
     STOPS,
     axes,
     distance,
+    is_directed,
     stops_near,
 )
 
@@ -69,7 +70,7 @@ def improve(s, undoable):
 
 def improve_stop(s, stop):
     """Make the best move of one stop; False where there is none."""
-    return IMPROVERS[s.table.ndim == 3](s, stop)
+    return IMPROVERS[is_directed(s)](s, stop)
 
 
 @overload(improve_stop, jit_options=INNER)

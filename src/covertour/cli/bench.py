@@ -202,7 +202,8 @@ def random(
         from covertour.plot import plot_gap_against_time
 
         ax = plot_gap_against_time(report.rows)
-        ax.set_title(f"{document.title}; {report.count} instances", fontsize=10)
+        instances = "1 instance" if report.count == 1 else f"{report.count} instances"
+        ax.set_title(f"{document.title}; {instances}", fontsize=10)
         return ax
 
     publish(target, document, draw)

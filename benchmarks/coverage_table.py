@@ -17,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 from covertour import InputError, Instance, verify
-from covertour.generate import random_instance
+from covertour.problem.generate import random_instance
 
 MILLION = 1_000_000
 

@@ -18,7 +18,7 @@ from statistics import median
 from time import process_time
 
 from covertour import Instance, random_instance, read, solve, verify
-from covertour.stop import MaxSeconds
+from covertour.solving.stop import MaxSeconds
 
 RULES: dict[str, dict[str, object]] = {
     "nearest 7": {"nearest": 7},

@@ -10,7 +10,7 @@ import sys
 import time
 
 from covertour import random_instance, solve
-from covertour.stop import MaxIterations
+from covertour.solving.stop import MaxIterations
 
 INSTANCES, RUNS, ITERATIONS_A_PLACE = 6, 12, 20
 

@@ -31,8 +31,8 @@ def weights(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     @cache
     def exported(name: str) -> Path:
         from covertour.neural.config import ModelConfig
-        from covertour.neural.export import export
         from covertour.neural.models import make_model
+        from covertour.neural.training.export import export
 
         directory = tmp_path_factory.mktemp(name)
         config = ModelConfig(name, width=16, heads=2, layers=1, feed_forward=16)

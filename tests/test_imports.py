@@ -15,31 +15,20 @@ import covertour
 HOME = Path(covertour.__file__).parent
 HEAVY = ("torch", "matplotlib", "scipy", "numba", "highspy", "onnxruntime")
 
-DOMAIN = {
-    "coverage",
-    "errors",
-    "generate",
-    "instance",
-    "metric",
-    "referee",
-    "result",
-    "stop",
-    "tour",
-    "version",
-}
 SOLVERS = {"exact", "neural", "search"}
-PUBLIC = DOMAIN | {"covertour", "data", "formats", "many", "plot", "methods"}
+CONTRACT = {"solving.clock", "solving.result", "solving.stop"}
+PUBLIC = {"covertour", "data", "formats", "plot", "problem", "solving", "version", *CONTRACT}
 
 MAY_IMPORT = {
-    **dict.fromkeys(DOMAIN, DOMAIN),
+    "version": set(),
     "kernel": set(),
-    **{solver: DOMAIN | {"kernel", solver} for solver in SOLVERS},
-    "covertour": DOMAIN | {"formats", "many", "methods"},
+    "problem": {"problem"},
+    **{solver: {"problem", "kernel", "version", solver, *CONTRACT} for solver in SOLVERS},
+    "solving": {"problem", "kernel", "version", "solving", *CONTRACT, *SOLVERS},
+    "covertour": {"problem", "solving", "version", "formats", *CONTRACT},
     "data": {"data"},
-    "plot": DOMAIN | {"plot"},
-    "formats": DOMAIN | {"formats", "plot"},
-    "methods": DOMAIN | SOLVERS | {"kernel", "methods"},
-    "many": DOMAIN | {"many", "methods", "search"},
+    "plot": {"problem", "plot", *CONTRACT},
+    "formats": {"problem", "version", "formats", "plot", *CONTRACT},
     "bench": PUBLIC | {"bench"},
     "cli": PUBLIC | {"bench", "cli", "neural"},
 }
@@ -84,7 +73,11 @@ def parts_imported(file: Path, known: set[str]) -> set[str]:
     found = set()
     for name in imports_of(file):
         first, *rest = name.split(".")
-        if first == "covertour":
+        if first != "covertour":
+            continue
+        if ".".join(rest[:2]) in CONTRACT:
+            found.add(".".join(rest[:2]))
+        else:
             found.add(rest[0] if rest and rest[0] in known else "covertour")
     return found
 
@@ -110,13 +103,13 @@ import covertour.search.lns
 def later():
     from covertour import exact
     from ..neural import model
-    import_module("covertour.methods")
+    import_module("covertour.solving.methods")
 """
     assert names_imported(ast.parse(source), ["covertour", "plot"]) == {
         "covertour.search.lns",
         "covertour.exact",
         "covertour.neural.model",
-        "covertour.methods",
+        "covertour.solving.methods",
     }
 
 
@@ -146,8 +139,8 @@ def test_a_search_imports_nothing_while_its_clock_runs(n: int) -> None:
     code = f"""
 import sys
 from covertour import random_instance, solve
-from covertour.methods import load
-from covertour.stop import MaxIterations
+from covertour.solving.methods import load
+from covertour.solving.stop import MaxIterations
 instance = random_instance({n}, nearest=7)
 load("lns", instance)
 before = set(sys.modules)

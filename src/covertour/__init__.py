@@ -12,27 +12,27 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from covertour.coverage import Nearest, Radius, Sets
-from covertour.errors import InputError, SolveError
-from covertour.generate import random_instance
-from covertour.instance import Instance
-from covertour.referee import Verdict, verify
-from covertour.result import Result
-from covertour.tour import Tour, make_tour, service
+from covertour.problem.coverage import Nearest, Radius, Sets
+from covertour.problem.errors import InputError, SolveError
+from covertour.problem.generate import random_instance
+from covertour.problem.instance import Instance
+from covertour.problem.referee import Verdict, verify
+from covertour.problem.tour import Tour, make_tour, service
+from covertour.solving.result import Result
 from covertour.version import __version__
 
 if TYPE_CHECKING:
     from covertour.formats import read, read_tour, write
-    from covertour.many import solve_many
-    from covertour.methods import METHODS, Decoding, solve
+    from covertour.solving.many import solve_many
+    from covertour.solving.methods import METHODS, Decoding, solve
 
 _LAZY = {
-    "Decoding": "covertour.methods",
-    "METHODS": "covertour.methods",
+    "Decoding": "covertour.solving.methods",
+    "METHODS": "covertour.solving.methods",
     "read": "covertour.formats",
     "read_tour": "covertour.formats",
-    "solve": "covertour.methods",
-    "solve_many": "covertour.many",
+    "solve": "covertour.solving.methods",
+    "solve_many": "covertour.solving.many",
     "write": "covertour.formats",
 }
 """Public names whose modules are imported on first use, so that ``import covertour`` is quick."""

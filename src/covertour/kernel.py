@@ -30,12 +30,12 @@ arithmetic = njit(**INNER | {"fastmath": {"reassoc", "contract"}})
 allocating = njit(cache=True, **HOW)
 
 HOME = Path(__file__).parent
-WITH_KERNELS = ("neural", "search")
+WITH_KERNELS = ("neural/inference", "search")
 
 
 def _mark(name: str) -> Path:
     """The file that tells that some kernels are in the cache; ``name``: SOLVER/KIND."""
-    solver, kind = name.split("/")
+    solver, kind = name.rsplit("/", 1)
     return HOME / solver / "__pycache__" / f"{kind}.ready"
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from covertour import InputError, random_instance, solve
 from covertour.bench import random, random_document
-from covertour.stop import MaxIterations
+from covertour.solving.stop import MaxIterations
 
 
 def test_lengths_are_means_over_the_seeds() -> None:

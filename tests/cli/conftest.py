@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from covertour import cli, random_instance, solve
-from covertour.neural.compiled import loops
-from covertour.stop import MaxIterations
+from covertour.neural.inference.compiled import loops
+from covertour.solving.stop import MaxIterations
 
 VILLAGES = """name,x,y
 Alba,0,0

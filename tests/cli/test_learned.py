@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from covertour import random_instance, read, verify, write
-from covertour.neural.checkpoint import save_weights
 from covertour.neural.config import ModelConfig
 from covertour.neural.models import make_model
+from covertour.neural.training.checkpoint import save_weights
 
 CONFIG = ModelConfig("am-gain", width=16, heads=2, layers=1, feed_forward=16)
 

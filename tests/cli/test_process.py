@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from covertour import cli
-from covertour.errors import InputError, SolveError
+from covertour.problem.errors import InputError, SolveError
 
 PROGRAM = (sys.executable, "-c", "from covertour.cli import main; main()")
 VERBS = ("solve", "check", "plot", "convert", "info", "generate", "methods", "demo", "warmup")

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from covertour.neural import shipped
+from covertour.neural.inference import shipped
 
 Command = Callable[..., Any]
 

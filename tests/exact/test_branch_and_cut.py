@@ -5,7 +5,7 @@ import pytest
 
 from covertour import InputError, Instance, make_tour, random_instance, verify
 from covertour.exact.branch_and_cut import prove
-from covertour.stop import GapBelow, MaxIterations, MaxSeconds, Stop, TargetLength
+from covertour.solving.stop import GapBelow, MaxIterations, MaxSeconds, Stop, TargetLength
 
 
 def everyone(instance):

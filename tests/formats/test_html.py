@@ -9,7 +9,7 @@ import pytest
 
 from covertour import InputError, Instance, Result, make_tour, random_instance
 from covertour.formats.html import html_map
-from covertour.tour import Tour
+from covertour.problem.tour import Tour
 
 EVIL = "</script><img src=x onerror=alert(1)>"
 TOWNS = Instance.from_coordinates(

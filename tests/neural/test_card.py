@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from covertour import InputError
-from covertour.neural.card import to_toml, write_card
 from covertour.neural.config import config_from, read_config
-from covertour.neural.training import train
+from covertour.neural.training.card import to_toml, write_card
+from covertour.neural.training.train import train
 
 CONFIG = config_from(
     {

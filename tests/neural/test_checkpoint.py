@@ -10,11 +10,11 @@ import torch
 from safetensors.torch import save_file
 
 from covertour import InputError
-from covertour.neural.checkpoint import load_model, save_weights
 from covertour.neural.config import MODELS, ModelConfig, config_from
 from covertour.neural.models import make_model
-from covertour.neural.runs import checkpoint_config, write_whole
-from covertour.neural.training import train
+from covertour.neural.training.checkpoint import load_model, save_weights
+from covertour.neural.training.runs import checkpoint_config, write_whole
+from covertour.neural.training.train import train
 
 SMALL = {"width": 16, "heads": 2, "layers": 1, "feed_forward": 16}
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from covertour import random_instance
-from covertour.neural import compiled
 from covertour.neural.config import MODELS
-from covertour.neural.network import load_network
-from covertour.neural.runtime import best_tours
+from covertour.neural.inference import compiled
+from covertour.neural.inference.network import load_network
+from covertour.neural.inference.runtime import best_tours
 
 LOOPS = ("set_factors", "block", "visit", "polish_tours", "decode_gain")
 

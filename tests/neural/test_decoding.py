@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from covertour import Instance, make_tour, random_instance, verify
-from covertour.neural.batch import batch_from
 from covertour.neural.config import MODELS, ModelConfig
-from covertour.neural.decoding import Rollout, greedy, sample, score
 from covertour.neural.models import make_model
+from covertour.neural.training.batch import batch_from
+from covertour.neural.training.decoding import Rollout, greedy, sample, score
 
 SMALL = {"width": 16, "heads": 2, "layers": 2, "feed_forward": 32}
 

@@ -12,11 +12,11 @@ import torch
 from numpy.testing import assert_allclose
 
 from covertour import Instance
-from covertour.neural.batch import batch_from
 from covertour.neural.config import ModelConfig
-from covertour.neural.decoding import decode, greedy
-from covertour.neural.environment import State, begin, selectable, visit
 from covertour.neural.models import make_model
+from covertour.neural.training.batch import batch_from
+from covertour.neural.training.decoding import decode, greedy
+from covertour.neural.training.environment import State, begin, selectable, visit
 
 SMALL = {"width": 8, "heads": 2, "layers": 1, "feed_forward": 16}
 

@@ -11,8 +11,8 @@ from torch.nn import functional as f
 
 from covertour import InputError
 from covertour.neural.config import MODELS, ModelConfig
-from covertour.neural.export import _attention, _attention_to_all, export
 from covertour.neural.models import make_model
+from covertour.neural.training.export import _attention, _attention_to_all, export
 
 SMALL = {"width": 16, "heads": 2, "layers": 1, "feed_forward": 16}
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from covertour import Instance, random_instance
-from covertour.neural.polish import Tables, polish
-from covertour.neural.runtime import problem_of
+from covertour.neural.inference.polish import Tables, polish
+from covertour.neural.inference.runtime import problem_of
 
 
 def polished(instance: Instance, tours: list[list[int]]) -> list[list[int]]:

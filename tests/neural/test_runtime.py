@@ -12,17 +12,17 @@ import torch
 from numpy.testing import assert_allclose
 
 from covertour import InputError, Instance, make_tour, random_instance, verify
-from covertour.neural import runtime
-from covertour.neural.batch import batch_from
 from covertour.neural.config import MODELS, ModelConfig
-from covertour.neural.decoding import greedy, sample
-from covertour.neural.export import export
+from covertour.neural.inference import runtime
+from covertour.neural.inference.network import Network, load_network
+from covertour.neural.inference.places import unit_square
+from covertour.neural.inference.problem import problem_of, turn
+from covertour.neural.inference.runtime import best_tours, encode, rollouts
+from covertour.neural.inference.shipped import network_for
 from covertour.neural.models import make_model
-from covertour.neural.network import Network, load_network
-from covertour.neural.places import unit_square
-from covertour.neural.problem import problem_of, turn
-from covertour.neural.runtime import best_tours, encode, rollouts
-from covertour.neural.shipped import network_for
+from covertour.neural.training.batch import batch_from
+from covertour.neural.training.decoding import greedy, sample
+from covertour.neural.training.export import export
 
 SMALL = {"width": 16, "heads": 2, "layers": 2, "feed_forward": 32}
 
@@ -181,8 +181,8 @@ def test_the_runtime_needs_no_torch(tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['torch'] = None\n"
         "from covertour import random_instance\n"
-        "from covertour.neural.network import load_network\n"
-        "from covertour.neural.runtime import best_tours\n"
+        "from covertour.neural.inference.network import load_network\n"
+        "from covertour.neural.inference.runtime import best_tours\n"
         f"network = load_network({str(tmp_path)!r})\n"
         "print(len(best_tours(network, [random_instance(20, nearest=7)])))\n"
     )

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from covertour import InputError
-from covertour.neural import shipped
 from covertour.neural.config import ModelConfig
-from covertour.neural.export import export
+from covertour.neural.inference import shipped
+from covertour.neural.inference.network import load_network
+from covertour.neural.inference.shipped import network_for, weights_for
 from covertour.neural.models import make_model
-from covertour.neural.network import load_network
-from covertour.neural.shipped import network_for, weights_for
+from covertour.neural.training.export import export
 
 
 @pytest.fixture

@@ -16,14 +16,14 @@ import torch
 from safetensors.torch import load_file
 
 from covertour import InputError, Instance, random_instance, solve
-from covertour.neural.batch import batch_from, batch_of
-from covertour.neural.checkpoint import load_model
 from covertour.neural.config import Config, config_from, read_config
-from covertour.neural.decoding import greedy, polished, sample, score
-from covertour.neural.environment import lengths
-from covertour.neural.imitation import imitation_loss, without_idle_stops
 from covertour.neural.models import make_model
-from covertour.neural.training import (
+from covertour.neural.training.batch import batch_from, batch_of
+from covertour.neural.training.checkpoint import load_model
+from covertour.neural.training.decoding import greedy, polished, sample, score
+from covertour.neural.training.environment import lengths
+from covertour.neural.training.imitation import imitation_loss, without_idle_stops
+from covertour.neural.training.train import (
     Report,
     costs_of,
     draw_step,
@@ -33,8 +33,8 @@ from covertour.neural.training import (
     step_loss,
     train,
 )
-from covertour.neural.validation import greedy_length, validation_set
-from covertour.stop import MaxIterations
+from covertour.neural.training.validation import greedy_length, validation_set
+from covertour.solving.stop import MaxIterations
 
 SMALL = {"width": 16, "heads": 2, "layers": 1, "feed_forward": 16}
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from covertour import Instance
-from covertour.metric import distances
 from covertour.plot import layout
+from covertour.problem.metric import distances
 
 
 def test_circles_on_the_globe_have_their_radius_everywhere():

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from covertour import InputError, Instance, Result, make_tour, random_instance
 from covertour.plot import plot_instance, plot_tour, plot_trace
-from covertour.tour import Tour
+from covertour.problem.tour import Tour
 
 SQUARE = [[0, 0], [0, 1], [1, 1], [1, 0]]
 

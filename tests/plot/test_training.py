@@ -7,7 +7,7 @@ import pytest
 from covertour import InputError, random_instance, solve
 from covertour.plot import TrainingCurve, plot_solutions, plot_training
 from covertour.plot.style import new_axes
-from covertour.stop import MaxIterations
+from covertour.solving.stop import MaxIterations
 
 
 def test_a_line_for_each_training_and_one_for_the_search() -> None:

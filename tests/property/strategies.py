@@ -8,7 +8,7 @@ import definition
 from hypothesis import strategies as st
 
 from covertour import Instance
-from covertour.metric import METRICS
+from covertour.problem.metric import METRICS
 
 RULES = ("nearest", "radius", "sets")
 

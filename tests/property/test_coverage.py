@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from strategies import instances
 
-from covertour import InputError, Instance, coverage, random_instance
-from covertour.coverage import Coverage, build_coverage
+from covertour import InputError, Instance, random_instance
+from covertour.problem import coverage
+from covertour.problem.coverage import Coverage, build_coverage
 
 BY_TREE = 0
 """The limit of DENSE_UP_TO under which every instance goes through the k-d tree."""

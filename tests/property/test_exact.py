@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from covertour import InputError, Instance
 from covertour.exact.branch_and_cut import prove
-from covertour.stop import MaxIterations, Stop
+from covertour.solving.stop import MaxIterations, Stop
 
 
 def shortest(instance: Instance) -> float:

@@ -22,7 +22,7 @@ from covertour import (
     write,
 )
 from covertour.formats import INSTANCE_ENDINGS, TOUR_ENDINGS
-from covertour.metric import METRICS
+from covertour.problem.metric import METRICS
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
 PLANE = st.floats(-1e100, 1e100)

@@ -24,10 +24,10 @@ from covertour import (
     solve,
     verify,
 )
-from covertour.methods import METHODS
-from covertour.metric import METRICS
+from covertour.problem.metric import METRICS
 from covertour.search import state
-from covertour.stop import MaxIterations
+from covertour.solving.methods import METHODS
+from covertour.solving.stop import MaxIterations
 
 IGNORES_START = {"twophase"}
 """Methods that build their tours from covers of their own."""

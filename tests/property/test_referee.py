@@ -14,8 +14,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import instances
 
-from covertour import Instance, Tour, make_tour, referee
-from covertour.metric import IntArray
+from covertour import Instance, Tour, make_tour
+from covertour.problem import referee
+from covertour.problem.metric import IntArray
 
 both_ways = pytest.mark.parametrize(
     "few_pairs", [referee.FEW_PAIRS, 0], ids=["all pairs", "by cells"]

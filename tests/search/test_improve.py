@@ -12,7 +12,7 @@ import pytest
 from numba import njit
 
 from covertour import Instance
-from covertour.metric import FloatArray
+from covertour.problem.metric import FloatArray
 from covertour.search import changes
 from covertour.search.improve import LONGEST_SEGMENT, improve
 from covertour.search.state import LOG_SIZE, make_state
@@ -126,7 +126,7 @@ def test_an_improvement_that_can_be_undone_ends_when_the_log_is_full(directed: b
 
 POLES = """
 from covertour import Instance, solve
-from covertour.stop import MaxIterations
+from covertour.solving.stop import MaxIterations
 
 south = [[-45, -90], [-45, -90], [-135, -90], [-135, -90]]
 places = [[78.6, -40.2], [7, 48], [78.6, -40.2], south[0], [78.6, -40.2], *south[1:]]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from covertour import Instance, read, solve
-from covertour.stop import MaxIterations, TargetLength
+from covertour.solving.stop import MaxIterations, TargetLength
 
 LIBRARY = Path(__file__).parents[3] / "shared" / "data" / "tsplib"
 
@@ -99,7 +99,7 @@ HUB = """
 import sys
 import numpy as np
 from covertour import Instance, solve
-from covertour.stop import MaxIterations
+from covertour.solving.stop import MaxIterations
 
 n, iterations = int(sys.argv[1]), int(sys.argv[2])
 angle = np.linspace(0, 2 * np.pi, n - 1, endpoint=False)

@@ -14,7 +14,7 @@ from numba import njit
 from strategies import instances
 
 from covertour import Instance, random_instance
-from covertour.metric import METRICS, FloatArray, IntArray
+from covertour.problem.metric import METRICS, FloatArray, IntArray
 from covertour.search import changes, construct, state
 from covertour.search.state import (
     FIRST_NEAR,

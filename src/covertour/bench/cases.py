@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from covertour.errors import InputError
 from covertour.formats import read
-from covertour.instance import Instance
+from covertour.problem.errors import InputError
+from covertour.problem.instance import Instance
 
 COLUMNS = ("instance", "nearest", "best_known")
 

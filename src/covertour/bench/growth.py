@@ -13,7 +13,7 @@ from covertour.bench.rules import parse_rule
 from covertour.bench.runs import OnStep, check_methods, check_positive, gap_percent
 from covertour.bench.scale_case import ScaleCase, ScaleMeasure
 from covertour.bench.tables import Column, Document, Table, time_text
-from covertour.errors import InputError, SolveError
+from covertour.problem.errors import InputError, SolveError
 
 OVERHEAD_A_PLACE = 4e-5
 """About how many seconds a place takes beside the search; only the time left is judged by it."""

@@ -11,13 +11,13 @@ from typing import Any
 from covertour.bench.rules import parse_rule
 from covertour.bench.runs import OnStep, check_positive, gap_percent, timed_run, warm_up
 from covertour.bench.tables import Column, Document, Table, percent_text, time_text
-from covertour.errors import InputError
-from covertour.generate import random_instance
-from covertour.instance import Instance
-from covertour.many import solve_many
-from covertour.methods import METHODS, Decoding, load, solve
-from covertour.result import Result
-from covertour.stop import MaxSeconds
+from covertour.problem.errors import InputError
+from covertour.problem.generate import random_instance
+from covertour.problem.instance import Instance
+from covertour.solving.many import solve_many
+from covertour.solving.methods import METHODS, Decoding, load, solve
+from covertour.solving.result import Result
+from covertour.solving.stop import MaxSeconds
 
 SAMPLES = 32
 """Tours that are drawn of each symmetry where tours are drawn."""

@@ -17,9 +17,9 @@ from covertour.bench.runs import (
     warm_up,
 )
 from covertour.bench.tables import Column, Document, Table, percent_text, time_text
-from covertour.errors import InputError
-from covertour.methods import METHODS
-from covertour.stop import MaxSeconds
+from covertour.problem.errors import InputError
+from covertour.solving.methods import METHODS
+from covertour.solving.stop import MaxSeconds
 
 
 @dataclass(frozen=True)

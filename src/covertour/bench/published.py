@@ -19,8 +19,8 @@ from covertour.bench.runs import (
     warm_up,
 )
 from covertour.bench.tables import Column, Document, Table, percent_text, time_text
-from covertour.errors import InputError
-from covertour.stop import MaxSeconds, TargetLength
+from covertour.problem.errors import InputError
+from covertour.solving.stop import MaxSeconds, TargetLength
 
 
 @dataclass(frozen=True)

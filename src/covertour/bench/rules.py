@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from covertour.errors import InputError
+from covertour.problem.errors import InputError
 
 _NUMBER = r"(\d+(?:\.\d*)?|\.\d+)"
 _RULE = re.compile(rf"(nearest|radius)[ =]+{_NUMBER}(?:\s*-\s*{_NUMBER})?")

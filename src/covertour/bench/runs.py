@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import FrameType
 
-from covertour.errors import InputError, SolveError
-from covertour.instance import Instance
-from covertour.methods import METHODS, solve
-from covertour.referee import verify
-from covertour.result import Result
-from covertour.stop import MaxIterations, MaxSeconds, Stop
+from covertour.problem.errors import InputError, SolveError
+from covertour.problem.instance import Instance
+from covertour.problem.referee import verify
+from covertour.solving.methods import METHODS, solve
+from covertour.solving.result import Result
+from covertour.solving.stop import MaxIterations, MaxSeconds, Stop
 
 OnStep = Callable[[float, float, str], None]
 """Called before each run of a benchmark with the share of the work that is done, the whole, and

@@ -18,9 +18,9 @@ from covertour.bench.runs import (
     warm_up,
 )
 from covertour.bench.tables import Column, Document, Table, percent_text, time_text
-from covertour.errors import InputError
-from covertour.generate import random_instance
-from covertour.stop import MaxIterations, MaxSeconds, Stop
+from covertour.problem.errors import InputError
+from covertour.problem.generate import random_instance
+from covertour.solving.stop import MaxIterations, MaxSeconds, Stop
 
 OVERHEAD = 0.002
 """About how many seconds a run takes beside its search; only the time left is judged by it."""

@@ -15,9 +15,9 @@ from time import perf_counter
 from covertour.bench.machine import peak_gigabytes
 from covertour.bench.rules import parse_rule
 from covertour.bench.runs import Run, timed_run, warm_up
-from covertour.errors import InputError
-from covertour.generate import random_instance
-from covertour.stop import MaxIterations, MaxSeconds
+from covertour.problem.errors import InputError
+from covertour.problem.generate import random_instance
+from covertour.solving.stop import MaxIterations, MaxSeconds
 
 WARM_UP_SIZE = 5_000
 """Places of the instance to warm up with: quick, but of the same kind as the large ones."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from covertour.bench.machine import machine
-from covertour.errors import InputError
+from covertour.problem.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from covertour.cli import bench, export, files, reproduce, solving, train
-from covertour.errors import InputError, SolveError
+from covertour.problem.errors import InputError, SolveError
 from covertour.version import __version__
 
 FEW_COLLECTIONS = 200_000

@@ -8,7 +8,7 @@ import typer
 
 from covertour.cli.measuring import progress, publish, several, target_of
 from covertour.cli.options import SeedOption, at_least, whole
-from covertour.errors import InputError
+from covertour.problem.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from covertour.cli import show
-from covertour.errors import InputError
+from covertour.problem.errors import InputError
 
 
 def export(
@@ -34,8 +34,8 @@ def export(
 
     covertour solve villages.csv --radius 10 --method am-gain --weights weights
     """
-    from covertour.neural.card import write_card
-    from covertour.neural.runs import BEST, has_checkpoint
+    from covertour.neural.training.card import write_card
+    from covertour.neural.training.runs import BEST, has_checkpoint
 
     source = Path(directory)
     training = source if source.is_dir() else None
@@ -46,8 +46,8 @@ def export(
     elif not source.exists():
         raise InputError(f"{directory}: no such file or directory")
     try:
-        from covertour.neural.checkpoint import load_model
-        from covertour.neural.export import export as write
+        from covertour.neural.training.checkpoint import load_model
+        from covertour.neural.training.export import export as write
     except ModuleNotFoundError as error:
         raise InputError(
             f"exporting needs {error.name}, which is not installed: pip install 'covertour[train]'"

@@ -25,11 +25,11 @@ from covertour.cli.options import (
     whole,
     whole_range,
 )
-from covertour.coverage import Nearest, Radius, Sets, build_coverage
-from covertour.errors import InputError
-from covertour.generate import LAYOUTS, random_instance
-from covertour.instance import Instance
-from covertour.referee import verify
+from covertour.problem.coverage import Nearest, Radius, Sets, build_coverage
+from covertour.problem.errors import InputError
+from covertour.problem.generate import LAYOUTS, random_instance
+from covertour.problem.instance import Instance
+from covertour.problem.referee import verify
 
 PICTURE_ENDINGS = (".png", ".svg", ".html")
 

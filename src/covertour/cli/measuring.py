@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from covertour.cli import show
-from covertour.errors import InputError
+from covertour.problem.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,9 +11,9 @@ from typing import Annotated, Any
 
 import typer
 
-from covertour.errors import InputError
-from covertour.instance import Instance
-from covertour.metric import METRICS, SPHERE_KM
+from covertour.problem.errors import InputError
+from covertour.problem.instance import Instance
+from covertour.problem.metric import METRICS, SPHERE_KM
 
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 

@@ -164,7 +164,7 @@ def _cores() -> int:
 def _study(settings: Settings, directory: Path) -> Study:
     """The study, with the weights that ship."""
     from covertour.bench.reproduce import RowFile, Study
-    from covertour.neural import shipped
+    from covertour.neural.inference import shipped
 
     return Study(
         settings,

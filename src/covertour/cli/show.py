@@ -16,10 +16,10 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from covertour.instance import Instance
-from covertour.result import Progress, Result
-from covertour.stop import Stop
-from covertour.tour import Tour, service
+from covertour.problem.instance import Instance
+from covertour.problem.tour import Tour, service
+from covertour.solving.result import Progress, Result
+from covertour.solving.stop import Stop
 
 LONGEST_ITINERARY = 50
 """A tour of more stops is not listed on the terminal unless asked for."""

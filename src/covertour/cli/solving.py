@@ -25,10 +25,11 @@ from covertour.cli.options import (
     at_least,
     whole,
 )
-from covertour.errors import InputError
-from covertour.instance import Instance
-from covertour.result import Result
-from covertour.stop import (
+from covertour.problem.errors import InputError
+from covertour.problem.instance import Instance
+from covertour.problem.tour import Tour
+from covertour.solving.result import Result
+from covertour.solving.stop import (
     GapBelow,
     MaxIterations,
     MaxSeconds,
@@ -36,10 +37,9 @@ from covertour.stop import (
     Stop,
     TargetLength,
 )
-from covertour.tour import Tour
 
 if TYPE_CHECKING:
-    from covertour.methods import Decoding
+    from covertour.solving.methods import Decoding
 
 COMPILE_SECONDS, COMPILE_DECODING_SECONDS = 12, 11
 """About how long the first solve on a machine compiles the search, and what decodes learned tours;
@@ -180,7 +180,7 @@ def solve(
     start_tour = formats.read_tour(start, instance) if start is not None else None
 
     # What is wrong with the files has been told by now, before the search is even loaded.
-    from covertour.methods import METHODS, default_stop
+    from covertour.solving.methods import METHODS, default_stop
 
     options.check_method(method, list(METHODS))
     if prove and method not in ("lns", "exact"):
@@ -234,7 +234,7 @@ def _decoding(
     method: str, samples: int | None, symmetries: bool, weights: str | None, raw: bool
 ) -> Decoding | None:
     """What was asked of a learned method; None if nothing, and refused for the others."""
-    from covertour.methods import METHODS, Decoding
+    from covertour.solving.methods import METHODS, Decoding
 
     given = {
         "--samples": samples is not None,
@@ -259,9 +259,9 @@ def _search(
     decoding: Decoding | None = None,
 ) -> Result:
     """Solve, telling whoever watches the terminal how it goes."""
-    from covertour.methods import METHODS, compiled, load
-    from covertour.methods import solve as find_tour
-    from covertour.neural.compiled import interpreted
+    from covertour.neural.inference.compiled import interpreted
+    from covertour.solving.methods import METHODS, compiled, load
+    from covertour.solving.methods import solve as find_tour
 
     _ = instance.coverage  # where nobody covers some place, say so before anything is compiled
     once = _is_one_small_tour(instance, method, decoding)
@@ -288,7 +288,7 @@ def _search(
 
 def _is_one_small_tour(instance: Instance, method: str, decoding: Decoding | None) -> bool:
     """Whether all that is to be done is to decode a tour, and quick without a compiler."""
-    from covertour.methods import METHODS, Decoding
+    from covertour.solving.methods import METHODS, Decoding
 
     chosen = decoding or Decoding()
     return (
@@ -318,7 +318,7 @@ def methods() -> None:
     """List the methods of solving."""
     from rich.table import Table
 
-    from covertour.methods import METHODS
+    from covertour.solving.methods import METHODS
 
     table = Table(box=None, padding=(0, 3, 0, 0), header_style="bold", pad_edge=False)
     table.add_column("method", no_wrap=True)
@@ -350,7 +350,7 @@ def demo(
     options.check_outputs([str(path) for path in paths], [], outcome=True)
     instance = formats.read(demo_path(), radius=DEMO_RADIUS)
 
-    from covertour.methods import default_stop
+    from covertour.solving.methods import default_stop
 
     stop = default_stop(instance) if seconds is None else MaxSeconds(seconds)
     result = _search(instance, "lns", stop)
@@ -371,7 +371,7 @@ def demo(
 
 def warmup() -> None:
     """Compile the search ahead, so that the first solve starts at once."""
-    from covertour import methods
+    from covertour.solving import methods
 
     if methods.all_compiled():
         show.say("The search is compiled already.")

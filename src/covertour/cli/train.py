@@ -12,13 +12,13 @@ import typer
 
 from covertour.cli import show
 from covertour.cli.options import at_least, whole
-from covertour.errors import InputError
-from covertour.instance import Instance
-from covertour.metric import IntArray
+from covertour.problem.errors import InputError
+from covertour.problem.instance import Instance
+from covertour.problem.metric import IntArray
 
 if TYPE_CHECKING:
     from covertour.neural.config import Config
-    from covertour.neural.training import Report
+    from covertour.neural.training.train import Report
 
 TEACHER_ITERATIONS = 10
 """Iterations of the search for a tour to imitate: so many a place."""
@@ -92,7 +92,7 @@ def train(
         raise InputError(f"--device: expected cpu or cuda, got {device!r}")
     chosen = _config(config, model, changes or [], directory, resume)
     try:
-        from covertour.neural.training import train as run
+        from covertour.neural.training.train import train as run
     except ModuleNotFoundError as error:
         raise InputError(
             f"training needs {error.name}, which is not installed: pip install 'covertour[train]'"
@@ -119,7 +119,7 @@ def _config(
 ) -> Config:
     """The config: of the file or, resumed, of the checkpoint; then changed by the options."""
     from covertour.neural.config import config_from, read_config
-    from covertour.neural.runs import CHECKPOINT, checkpoint_config
+    from covertour.neural.training.runs import CHECKPOINT, checkpoint_config
 
     changed = [*changes, *([] if model is None else [f"model.name={model}"])]
     if not resume:
@@ -131,8 +131,8 @@ def _config(
 
 def _teach(instances: Sequence[Instance]) -> list[IntArray]:
     """Good tours: those of the search, after a number of iterations that grows with the places."""
-    from covertour.methods import solve
-    from covertour.stop import MaxIterations
+    from covertour.solving.methods import solve
+    from covertour.solving.stop import MaxIterations
 
     tours = []
     for instance in instances:

@@ -9,7 +9,6 @@ from time import perf_counter
 
 import numpy as np
 
-from covertour.errors import InputError
 from covertour.exact.branching import PseudoCosts, choose_branch
 from covertour.exact.decisions import Decisions, Node
 from covertour.exact.duality import costs_of
@@ -24,9 +23,10 @@ from covertour.exact.relaxation import Relaxation
 from covertour.exact.rounds import separate
 from covertour.exact.separation import make_point
 from covertour.exact.tours import as_tour, covers, fraction
-from covertour.instance import Instance
-from covertour.metric import IntArray
-from covertour.stop import Stop
+from covertour.problem.errors import InputError
+from covertour.problem.instance import Instance
+from covertour.problem.metric import IntArray
+from covertour.solving.stop import Stop
 
 NEIGHBOURS = 10
 """Pairs a place starts with; the rest is priced."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from covertour.exact.relaxation import Basis, Relaxation
-from covertour.metric import FloatArray, IntArray
+from covertour.problem.metric import FloatArray, IntArray
 
 CANDIDATES = 8
 """So many undecided variables are tried before one is taken."""

@@ -36,7 +36,7 @@ import numpy as np
 from covertour.exact.cuts import Cut, make_cut
 from covertour.exact.maxflow import arcs, tree_of_cuts
 from covertour.exact.separation import ACTIVE, Point
-from covertour.metric import IntArray
+from covertour.problem.metric import IntArray
 
 TIGHT = 0.05
 """A cluster is worth shrinking when the point crosses its border at most 2 and this much."""

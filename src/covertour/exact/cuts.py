@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from covertour.metric import FloatArray, IntArray
+from covertour.problem.metric import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

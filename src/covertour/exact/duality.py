@@ -8,7 +8,7 @@ import numpy as np
 
 from covertour.exact.pricing import reduced_costs
 from covertour.exact.relaxation import Relaxation
-from covertour.metric import FloatArray
+from covertour.problem.metric import FloatArray
 
 SAFETY = 1e-10
 """Relative margin for the rounding of the sums in a bound."""

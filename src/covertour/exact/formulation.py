@@ -21,9 +21,9 @@ from functools import cached_property
 
 import numpy as np
 
-from covertour.errors import InputError
-from covertour.instance import Instance
-from covertour.metric import FloatArray, IntArray
+from covertour.problem.errors import InputError
+from covertour.problem.instance import Instance
+from covertour.problem.metric import FloatArray, IntArray
 
 MOST_PLACES = 6_000
 """Above this the list of all pairs, which every proof has to price, would not fit in memory."""

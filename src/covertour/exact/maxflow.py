@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from covertour.metric import FloatArray, IntArray
+from covertour.problem.metric import FloatArray, IntArray
 
 TINY = 1e-9
 

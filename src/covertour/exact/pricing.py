@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from covertour.metric import FloatArray, IntArray
+from covertour.problem.metric import FloatArray, IntArray
 
 
 @njit(cache=True, nogil=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from covertour.metric import IntArray
+from covertour.problem.metric import IntArray
 
 SAME_LENGTH = 2e-7
 """Where lengths are not whole, tours within this share of the best one are not told apart."""

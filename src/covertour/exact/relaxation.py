@@ -21,7 +21,7 @@ from covertour.exact.cuts import Cut
 from covertour.exact.flat import FlatCuts, flatten
 from covertour.exact.formulation import Problem
 from covertour.exact.pricing import entries_of_pairs
-from covertour.metric import FloatArray, IntArray
+from covertour.problem.metric import FloatArray, IntArray
 
 BASIC, LOWER, UPPER = 1, 0, 2
 """States of a column or row in a basis, as HiGHS numbers them."""

@@ -8,7 +8,7 @@ from covertour.exact import combs
 from covertour.exact import separation as families
 from covertour.exact.cuts import Cut
 from covertour.exact.separation import Point
-from covertour.metric import FloatArray, IntArray
+from covertour.problem.metric import FloatArray, IntArray
 
 LEAST = 0.02
 """Cuts that are violated by less are not worth a row."""

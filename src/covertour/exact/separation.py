@@ -14,7 +14,7 @@ import numpy as np
 from covertour.exact.cuts import Cut, make_cut
 from covertour.exact.formulation import Problem
 from covertour.exact.maxflow import Arcs, arcs, small_cuts
-from covertour.metric import FloatArray, IntArray
+from covertour.problem.metric import FloatArray, IntArray
 
 MOST_SIDES = 1_500
 """No more cuts than this from one family and round."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from covertour.exact.formulation import Problem
-from covertour.metric import FloatArray, IntArray
+from covertour.problem.metric import FloatArray, IntArray
 
 
 def covers(problem: Problem, places: IntArray) -> bool:

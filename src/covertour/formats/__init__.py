@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from covertour.errors import InputError
-from covertour.instance import Instance
-from covertour.result import Result
-from covertour.tour import Tour
+from covertour.problem.errors import InputError
+from covertour.problem.instance import Instance
+from covertour.problem.tour import Tour
+from covertour.solving.result import Result
 
 INSTANCE_ENDINGS = (".json", ".csv", ".tsp", ".geojson", ".npy")
 """What :func:`read` reads and, like pictures, :func:`write` writes of an instance."""

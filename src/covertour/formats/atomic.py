@@ -7,7 +7,7 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
-from covertour.errors import InputError
+from covertour.problem.errors import InputError
 
 
 def write_text(path: Path, text: str) -> None:

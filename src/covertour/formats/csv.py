@@ -11,16 +11,16 @@ from pathlib import Path
 
 import numpy as np
 
-from covertour.coverage import Nearest, Radius, Sets
-from covertour.errors import InputError
 from covertour.formats import matrix, table
 from covertour.formats.atomic import write_text
 from covertour.formats.itinerary import itinerary
 from covertour.formats.source import build, choose_rule, read_text, shown
-from covertour.instance import Instance
-from covertour.metric import METRICS, SPHERE_KM, FloatArray
-from covertour.result import Result
-from covertour.tour import Tour
+from covertour.problem.coverage import Nearest, Radius, Sets
+from covertour.problem.errors import InputError
+from covertour.problem.instance import Instance
+from covertour.problem.metric import METRICS, SPHERE_KM, FloatArray
+from covertour.problem.tour import Tour
+from covertour.solving.result import Result
 
 RETURN = "return"
 """What stands in an itinerary in place of a stop number in the last row, the way back."""

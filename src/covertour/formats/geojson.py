@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from covertour import metric as metrics
-from covertour.coverage import Nearest, Radius, Sets
-from covertour.errors import InputError
 from covertour.formats import table
 from covertour.formats.atomic import write_text
 from covertour.formats.itinerary import itinerary
 from covertour.formats.json import load, rule_from_value, rule_to_value
 from covertour.formats.source import build, choose_rule, shown
-from covertour.instance import Instance
-from covertour.metric import FloatArray
-from covertour.result import Result
-from covertour.tour import Tour
+from covertour.problem import metric as metrics
+from covertour.problem.coverage import Nearest, Radius, Sets
+from covertour.problem.errors import InputError
+from covertour.problem.instance import Instance
+from covertour.problem.metric import FloatArray
+from covertour.problem.tour import Tour
+from covertour.solving.result import Result
 
 
 def read(

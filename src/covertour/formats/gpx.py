@@ -11,15 +11,15 @@ from pathlib import Path
 
 import numpy as np
 
-from covertour.errors import InputError
 from covertour.formats.atomic import write_text
 from covertour.formats.geojson import globe
 from covertour.formats.itinerary import itinerary
 from covertour.formats.source import read_bytes, shown
-from covertour.instance import Instance
-from covertour.metric import FloatArray
-from covertour.result import Result
-from covertour.tour import Tour
+from covertour.problem.errors import InputError
+from covertour.problem.instance import Instance
+from covertour.problem.metric import FloatArray
+from covertour.problem.tour import Tour
+from covertour.solving.result import Result
 
 GPX = "http://www.topografix.com/GPX/1/1"
 OURS = "urn:covertour"

@@ -10,11 +10,11 @@ from importlib.resources import files
 
 import numpy as np
 
-from covertour.instance import Instance
-from covertour.metric import SPHERE_KM, FloatArray
 from covertour.plot import layout
-from covertour.result import Result
-from covertour.tour import Service, Tour, service
+from covertour.problem.instance import Instance
+from covertour.problem.metric import SPHERE_KM, FloatArray
+from covertour.problem.tour import Service, Tour, service
+from covertour.solving.result import Result
 from covertour.version import __version__
 
 SCREEN = 1000.0

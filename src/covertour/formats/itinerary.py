@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from covertour.errors import InputError
-from covertour.instance import Instance
-from covertour.metric import FloatArray, IntArray
-from covertour.result import Result
-from covertour.tour import Tour, service
+from covertour.problem.errors import InputError
+from covertour.problem.instance import Instance
+from covertour.problem.metric import FloatArray, IntArray
+from covertour.problem.tour import Tour, service
+from covertour.solving.result import Result
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from covertour.errors import InputError
 from covertour.formats.atomic import write_bytes
 from covertour.formats.source import build, choose_rule, read_bytes, shown
 from covertour.formats.table import Where, is_number, not_negative, numbers
-from covertour.instance import Instance
+from covertour.problem.errors import InputError
+from covertour.problem.instance import Instance
 
 
 def read_npy(
@@ -66,7 +66,7 @@ def write_npy(path: Path, instance: Instance) -> None:
 
 def must_fit(path: Path, instance: Instance) -> None:
     """An error where a bare matrix would be another problem, even with the rule given anew."""
-    from covertour.coverage import Sets
+    from covertour.problem.coverage import Sets
 
     advice = "write a .json file instead"
     if instance.matrix is None:

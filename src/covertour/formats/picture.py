@@ -7,9 +7,9 @@ from pathlib import Path
 
 from covertour.formats.atomic import write_bytes
 from covertour.formats.itinerary import check_places, tour_of
-from covertour.instance import Instance
-from covertour.result import Result
-from covertour.tour import Tour
+from covertour.problem.instance import Instance
+from covertour.problem.tour import Tour
+from covertour.solving.result import Result
 
 
 def write(path: Path, instance: Instance, outcome: Result | Tour | None) -> None:

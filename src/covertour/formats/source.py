@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from covertour.coverage import Rule
-from covertour.errors import InputError
-from covertour.instance import Instance, make_rule
+from covertour.problem.coverage import Rule
+from covertour.problem.errors import InputError
+from covertour.problem.instance import Instance, make_rule
 
 
 def read_bytes(path: Path) -> bytes:

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from covertour import metric as metrics
-from covertour.coverage import Nearest, Radius, Rule, Sets
-from covertour.errors import InputError
 from covertour.formats.source import shown
-from covertour.instance import LARGEST_COORDINATE
-from covertour.metric import FloatArray, IntArray
+from covertour.problem import metric as metrics
+from covertour.problem.coverage import Nearest, Radius, Rule, Sets
+from covertour.problem.errors import InputError
+from covertour.problem.instance import LARGEST_COORDINATE
+from covertour.problem.metric import FloatArray, IntArray
 
 Where = Callable[[int], str]
 

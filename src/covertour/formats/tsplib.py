@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from covertour.errors import InputError
 from covertour.formats import table
 from covertour.formats.atomic import write_text
 from covertour.formats.itinerary import check_places, tour_of
@@ -27,10 +26,11 @@ from covertour.formats.json import (
     wishes_to_value,
 )
 from covertour.formats.source import build, choose_rule, read_text, shown
-from covertour.instance import Instance
-from covertour.metric import FloatArray
-from covertour.result import Result
-from covertour.tour import Tour
+from covertour.problem.errors import InputError
+from covertour.problem.instance import Instance
+from covertour.problem.metric import FloatArray
+from covertour.problem.tour import Tour
+from covertour.solving.result import Result
 
 METRIC_OF = {
     "EUC_2D": "euc_2d",

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
-from covertour.errors import InputError
+from covertour.problem.errors import InputError
 
 MODELS = ("am-dynamic", "am", "pn-dynamic", "pn", "am-gain")
 """The models by name: the paper's, its baselines, and ours."""
@@ -23,7 +23,7 @@ LEARN = ("reinforce", "imitate")
 LARGEST_SIZE = 2_000
 """A training on more places than this would not fit in memory."""
 
-PRESETS = Path(__file__).parent / "presets"
+PRESETS = Path(__file__).parent / "training" / "presets"
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ class ModelConfig:
     that the paper uses), or over the places (``instance``, close to the batch normalisation of
     Kool et al., whom it follows). In short trials of am-dynamic on 10 places ``instance`` learned
     and ``layer`` hardly did; for am-gain they were alike. ``polish``: whether its tours are
-    polished (:mod:`covertour.neural.polish`): ``yes``, ``no``, or empty for the model's own choice,
-    which is ``yes`` for am-gain.
+    polished (:mod:`covertour.neural.inference.polish`): ``yes``, ``no``, or empty for the model's
+    own choice, which is ``yes`` for am-gain.
     """
 
     name: str = "am-gain"

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Protocol
 
-from covertour.errors import InputError
 from covertour.plot import style
+from covertour.problem.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from covertour.metric import FloatArray
 from covertour.plot.style import printable
+from covertour.problem.metric import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from covertour.coverage import Nearest, Radius
-from covertour.errors import InputError
-from covertour.instance import Instance
-from covertour.metric import SPHERE_KM, FloatArray, IntArray, radians
+from covertour.problem.coverage import Nearest, Radius
+from covertour.problem.errors import InputError
+from covertour.problem.instance import Instance
+from covertour.problem.metric import SPHERE_KM, FloatArray, IntArray, radians
 
 
 def is_geographic(instance: Instance) -> bool:

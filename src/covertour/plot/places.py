@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from covertour.instance import Instance
-from covertour.metric import FloatArray, IntArray
 from covertour.plot import layout, style
 from covertour.plot.labels import put_names
-from covertour.result import Result
-from covertour.tour import Tour, service
+from covertour.problem.instance import Instance
+from covertour.problem.metric import FloatArray, IntArray
+from covertour.problem.tour import Tour, service
+from covertour.solving.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from covertour.errors import InputError
-from covertour.instance import Instance
 from covertour.plot import layout, style
 from covertour.plot.panels import panels
 from covertour.plot.places import plot_tour
-from covertour.result import Result
+from covertour.problem.errors import InputError
+from covertour.problem.instance import Instance
+from covertour.solving.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

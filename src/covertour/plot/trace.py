@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from covertour.errors import InputError
 from covertour.plot import style
-from covertour.result import Result
+from covertour.problem.errors import InputError
+from covertour.solving.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from covertour.kernel import entry, inner
-from covertour.metric import IntArray
+from covertour.problem.metric import IntArray
 from covertour.search.changes import (
     clear_spare,
     insert,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from covertour.metric import FloatArray, IntArray, radians
+from covertour.problem.metric import FloatArray, IntArray, radians
 
 
 def along_curve(metric: str, coordinates: FloatArray) -> IntArray:

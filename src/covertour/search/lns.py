@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from covertour.instance import Instance
 from covertour.kernel import entry, inlined, inner, mark_ready
-from covertour.metric import IntArray
+from covertour.problem.instance import Instance
+from covertour.problem.metric import IntArray
 from covertour.search.changes import (
     clear_queue,
     clear_spare,
@@ -50,7 +50,7 @@ from covertour.search.state import (
     make_state,
     stops_near,
 )
-from covertour.search.watch import Watch
+from covertour.solving.clock import Watch
 
 HOT, HOT_LONG = 0.8, 0.5
 """Temperature at the start of a cycle, in mean legs of the first tour; at its end it is 0. Tours of

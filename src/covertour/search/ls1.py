@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from covertour.instance import Instance
 from covertour.kernel import entry, inner
-from covertour.metric import IntArray
+from covertour.problem.instance import Instance
+from covertour.problem.metric import IntArray
 from covertour.search.changes import (
     clear_queue,
     copy_tour,
@@ -42,7 +42,7 @@ from covertour.search.state import (
     draw_unit,
     make_state,
 )
-from covertour.search.watch import Stretch, Watch
+from covertour.solving.clock import Stretch, Watch
 
 REMOVED_SHARE = 0.3
 TOLERANCE = 1.1

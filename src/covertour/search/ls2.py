@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from covertour.instance import Instance
 from covertour.kernel import entry, inner
-from covertour.metric import IntArray, positions
+from covertour.problem.instance import Instance
+from covertour.problem.metric import IntArray, positions
 from covertour.search.changes import (
     clear_queue,
     clear_spare,
@@ -27,7 +27,7 @@ from covertour.search.changes import (
 from covertour.search.construct import cheapest_position, complete, gather_legs, is_redundant
 from covertour.search.improve import FINAL, improve
 from covertour.search.state import FIXED, NOWHERE, STOPS, Place, distance, draw_below, make_state
-from covertour.search.watch import Stretch, Watch
+from covertour.solving.clock import Stretch, Watch
 
 NEARBY = 10
 """Replacements are sought among this many nearest places."""

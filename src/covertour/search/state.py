@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.extending import overload
 
-from covertour import metric as metrics
-from covertour.coverage import Int32Array
-from covertour.instance import Instance
 from covertour.kernel import INNER, inner
-from covertour.metric import FloatArray, IntArray
+from covertour.problem import metric as metrics
+from covertour.problem.coverage import Int32Array
+from covertour.problem.instance import Instance
+from covertour.problem.metric import FloatArray, IntArray
 from covertour.search.curve import along_curve
 
 TABLE_UP_TO = 1_000

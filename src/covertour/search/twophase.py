@@ -11,11 +11,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from covertour.instance import Instance
-from covertour.metric import IntArray
+from covertour.problem.instance import Instance
+from covertour.problem.metric import IntArray
 from covertour.search.construct import complete
 from covertour.search.state import make_state, read_tour
-from covertour.search.watch import Watch
+from covertour.solving.clock import Watch
 
 MOST_COVERS = 20
 """So many smallest covers are turned into tours."""

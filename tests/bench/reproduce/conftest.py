@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from covertour.bench.reproduce import RowFile, Settings, Study
-from covertour.neural import shipped
+from covertour.neural.inference import shipped
 
 
 @pytest.fixture

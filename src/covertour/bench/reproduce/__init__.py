@@ -28,7 +28,7 @@ from covertour.bench.reproduce.study import Meter, Plan, Study
 from covertour.bench.reproduce.training_curves import draw_training_curves, run_training_curves
 from covertour.bench.reproduce.training_time import planned_training_time, run_training_time
 from covertour.bench.tables import Document
-from covertour.errors import InputError
+from covertour.problem.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -28,7 +28,7 @@ from covertour.bench.reproduce.rows import Run
 from covertour.bench.reproduce.study import Plan, Study
 from covertour.bench.runs import gap_percent
 from covertour.bench.tables import Column, Document, Table, percent_text, time_text
-from covertour.stop import MaxSeconds, Stop
+from covertour.solving.stop import MaxSeconds, Stop
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,11 +13,11 @@ from covertour.bench.reproduce.protocol import Cell, planned_seconds, stop_of
 from covertour.bench.reproduce.rows import BATCH, BESIDE, Row, Run
 from covertour.bench.reproduce.study import Study
 from covertour.bench.runs import timed_run
-from covertour.instance import Instance
-from covertour.many import solve_many
-from covertour.methods import METHODS
-from covertour.result import Result
-from covertour.stop import Stop
+from covertour.problem.instance import Instance
+from covertour.solving.many import solve_many
+from covertour.solving.methods import METHODS
+from covertour.solving.result import Result
+from covertour.solving.stop import Stop
 
 BATCH_PLAN = 0.3
 """Of the time of runs alone, about what decoding together takes."""

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from covertour.bench.rules import parse_rule
-from covertour.errors import InputError
-from covertour.generate import random_instance
-from covertour.instance import Instance
-from covertour.methods import METHODS, default_stop
-from covertour.stop import MaxSeconds, Stop
+from covertour.problem.errors import InputError
+from covertour.problem.generate import random_instance
+from covertour.problem.instance import Instance
+from covertour.solving.methods import METHODS, default_stop
+from covertour.solving.stop import MaxSeconds, Stop
 
 METHODS_COMPARED = (
     "ls1-paper",

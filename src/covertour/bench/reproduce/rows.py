@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
-from covertour.errors import InputError
+from covertour.problem.errors import InputError
 from covertour.version import __version__
 
 ALONE, BATCH, BESIDE = "alone", "batch", "beside"

@@ -25,7 +25,7 @@ from covertour.bench.reproduce.rows import Row, Run
 from covertour.bench.reproduce.study import Plan, Study
 from covertour.bench.runs import at_most
 from covertour.bench.tables import Column, Document, Table, time_text
-from covertour.stop import MaxSeconds, Stop, TargetLength
+from covertour.solving.stop import MaxSeconds, Stop, TargetLength
 
 
 @dataclass(frozen=True)

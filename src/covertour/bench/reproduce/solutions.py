@@ -9,8 +9,8 @@ from covertour.bench.reproduce.protocol import SOLUTIONS, Cell, stop_of
 from covertour.bench.reproduce.study import Plan, Study
 from covertour.bench.runs import timed_run
 from covertour.bench.tables import Column, Document, Table, time_text
-from covertour.instance import Instance
-from covertour.result import Result
+from covertour.problem.instance import Instance
+from covertour.solving.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,10 +12,10 @@ from pathlib import Path
 from covertour.bench.reproduce.protocol import Cell, Settings, stop_of
 from covertour.bench.reproduce.rows import ALONE, BESIDE, Row, RowFile, Run
 from covertour.bench.runs import OnStep
-from covertour.errors import InputError
-from covertour.instance import Instance
-from covertour.methods import METHODS
-from covertour.stop import Stop
+from covertour.problem.errors import InputError
+from covertour.problem.instance import Instance
+from covertour.solving.methods import METHODS
+from covertour.solving.stop import Stop
 
 FindWeights = Callable[[str, int], Path]
 """The directory of the weights that a model takes for n places; an InputError where none are."""

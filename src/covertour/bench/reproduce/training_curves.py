@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from covertour.bench.reproduce.protocol import METHODS_COMPARED
 from covertour.bench.reproduce.study import Study
 from covertour.bench.tables import Column, Document, Table, time_text
-from covertour.errors import InputError
+from covertour.problem.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -22,7 +22,7 @@ from covertour.bench.reproduce.protocol import (
 from covertour.bench.reproduce.rows import Row, Run
 from covertour.bench.reproduce.study import Plan, Study
 from covertour.bench.tables import Column, Document, Table, time_text
-from covertour.errors import SolveError
+from covertour.problem.errors import SolveError
 
 BATCHES = 100
 """The paper's number."""

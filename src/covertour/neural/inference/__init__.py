@@ -1,0 +1,1 @@
+"""Decoding the shipped networks without torch."""

@@ -1,0 +1,1 @@
+"""Training with torch: batches, the environment, REINFORCE, imitation, checkpoints."""

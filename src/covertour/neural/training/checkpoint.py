@@ -1,0 +1,173 @@
+"""Checkpoints and weights: safetensors for numbers, JSON for the rest, never a pickle.
+
+A checkpoint's numbers are written first, under a name of their own, then the JSON that names them
+replaces the one before. So at any moment the JSON names a file that is whole.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import safetensors
+import safetensors.torch
+import torch
+from torch import Tensor, nn
+
+from covertour.neural.config import Config, ModelConfig, config_from
+from covertour.neural.models import make_model
+from covertour.neural.training.runs import (
+    CHECKPOINT,
+    FORMAT,
+    checked_format,
+    read_json,
+    write_json,
+    write_whole,
+)
+from covertour.problem.errors import InputError
+from covertour.version import __version__
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a training stands: ``step`` steps made in ``seconds``; ``best`` validation cost."""
+
+    step: int = 0
+    seconds: float = 0.0
+    best: float | None = None
+
+
+def save_weights(path: Path, model: nn.Module, config: ModelConfig, about: dict[str, Any]) -> None:
+    """Write the weights with the model's sizes, and whatever else is to be known about them."""
+    content = {"format": FORMAT, "version": __version__, "model": asdict(config), "about": about}
+    data = safetensors.torch.save(_whole(model.state_dict()), {"covertour": json.dumps(content)})
+    write_whole(path, data)
+
+
+def load_model(path: str | Path) -> tuple[Any, ModelConfig]:
+    """The model whose weights a file holds, and its sizes."""
+    path = Path(path)
+    tensors, metadata = _read_tensors(path)
+    try:
+        content = json.loads(metadata.get("covertour", ""))
+    except ValueError:
+        raise InputError(f"{path}: not weights of covertour") from None
+    if not isinstance(content, dict) or "model" not in checked_format(path, content):
+        raise InputError(f"{path}: no model in it")
+    config = config_from({"model": content["model"]}, (), str(path)).model
+    model = make_model(config)
+    _fill(path, model, tensors, config.name)
+    return model, config
+
+
+def save_checkpoint(
+    directory: Path,
+    config: Config,
+    progress: Progress,
+    model: nn.Module,
+    baseline: nn.Module | None,
+    optimizer: torch.optim.Optimizer,
+) -> None:
+    """Write all that a training needs to go on as if it had not been interrupted."""
+    tensors = {f"model/{name}": value for name, value in model.state_dict().items()}
+    if baseline is not None:
+        tensors |= {f"baseline/{name}": value for name, value in baseline.state_dict().items()}
+    for name, weight in model.named_parameters():
+        for key, value in optimizer.state.get(weight, {}).items():
+            tensors[f"adam/{name}/{key}"] = value
+    file = f"checkpoint-{progress.step:09d}.safetensors"
+    write_whole(directory / file, safetensors.torch.save(_whole(tensors)))
+    content = {
+        "format": FORMAT,
+        "version": __version__,
+        "tensors": file,
+        "config": config.to_dict(),
+        **asdict(progress),
+    }
+    write_json(directory / CHECKPOINT, content)
+    for older in directory.glob("checkpoint-*.safetensors"):
+        if older.name != file:
+            with suppress(OSError):
+                older.unlink()
+
+
+def load_checkpoint(
+    directory: Path,
+    config: Config,
+    model: nn.Module,
+    baseline: nn.Module | None,
+    optimizer: torch.optim.Optimizer,
+) -> Progress:
+    """Put a training back to where its last checkpoint was."""
+    path = directory / CHECKPOINT
+    content = checked_format(path, read_json(path))
+    saved = config_from(content.get("config", {}), (), str(path))
+    if saved.model != config.model:
+        raise InputError(
+            f"{path}: holds a training of {_told(saved.model)}, not of {_told(config.model)}"
+        )
+    try:
+        file = directory / Path(str(content["tensors"])).name
+        best = content["best"]
+        progress = Progress(
+            int(content["step"]),
+            float(content["seconds"]),
+            None if best is None else float(best),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: step, seconds, best and tensors expected ({error})") from None
+    tensors, _ = _read_tensors(file)
+    _fill(file, model, _under("model/", tensors), config.model.name)
+    if baseline is not None:
+        # A training that had another baseline starts this one from its current policy.
+        policy = _under("baseline/", tensors) or _under("model/", tensors)
+        _fill(file, baseline, policy, config.model.name)
+    for name, weight in model.named_parameters():
+        moments = _under(f"adam/{name}/", tensors)
+        if any(value.numel() not in (1, weight.numel()) for value in moments.values()):
+            raise InputError(f"{file}: the optimiser's numbers do not fit {name}")
+        if moments:
+            optimizer.state[weight] = {
+                key: value.to(weight.device if value.dim() else "cpu")
+                for key, value in moments.items()
+            }
+    return progress
+
+
+def _told(config: ModelConfig) -> str:
+    return f"{config.name} ({config.width} wide, {config.heads} heads, {config.layers} layers)"
+
+
+def _whole(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
+
+
+def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {
+        name.removeprefix(prefix): value
+        for name, value in tensors.items()
+        if name.startswith(prefix)
+    }
+
+
+def _read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    try:
+        with safetensors.safe_open(path, framework="pt") as file:
+            names = list(file.keys())
+            return {name: file.get_tensor(name) for name in names}, file.metadata() or {}
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
+    except safetensors.SafetensorError as error:
+        raise InputError(f"{path}: cut off or not safetensors ({error})") from None
+
+
+def _fill(path: Path, model: nn.Module, tensors: dict[str, Tensor], name: str) -> None:
+    """Load the weights into the model; those of another model are refused."""
+    wanted = model.state_dict()
+    for key in [*wanted, *tensors]:
+        if key not in wanted or key not in tensors or wanted[key].shape != tensors[key].shape:
+            raise InputError(f"{path}: not the weights of this {name}: {key} does not fit")
+    model.load_state_dict(tensors)

@@ -1,0 +1,377 @@
+"""Who covers whom: the rules (nearest k, radius, explicit sets) and the table they make.
+
+A :class:`Coverage` holds both directions as compressed rows, so that "what does i cover" and "who
+covers j" are slices. It is built with a k-d tree, in memory that grows with the number of covered
+pairs and never with n × n (a matrix instance aside). A few places are simply all compared, which
+takes less time than loading the tree.
+
+Two distances within a relative 1e-9 of each other count as equal, for ties in ``nearest`` and at
+the rim of ``radius``: the last bit of a computed distance must not decide who is covered. On the
+globe so do distances within a millimetre, which is what the last bits of degrees amount to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from covertour.problem import metric as metrics
+from covertour.problem.errors import InputError
+from covertour.problem.metric import FloatArray, IntArray
+
+Int32Array = npt.NDArray[np.int32]
+
+SAME = 1.0 + 1e-9
+"""Distances a and b count as equal where a <= b * SAME and b <= a * SAME."""
+
+MILLIMETRE = 1e-6
+"""Distances on the globe, in kilometres, count as equal up to this difference too."""
+
+MOST_PAIRS = 200_000_000
+"""More covered pairs than this are refused: the table and its making would take over 4 GB."""
+
+DENSE_UP_TO = 1_000
+"""Up to so many places all pairs are compared."""
+
+PLACES_AT_A_TIME = 1_000
+PAIRS_AT_A_TIME = 2_000_000
+"""How much is asked of the k-d tree at once; bounds the memory on top of the result."""
+
+
+@dataclass(frozen=True, eq=False)
+class Nearest:
+    """Each place covers itself, its k nearest others and all that are tied with the k-th of them.
+
+    ``k`` is one whole number for all places or int64[n], one a place; 0 covers the place alone.
+    """
+
+    k: int | IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Radius:
+    """Place i covers every j with d(i, j) <= r_i; ``r`` is one number or float64[n], one each."""
+
+    r: float | FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Sets:
+    """Place i covers the places in ``sets[i]``, int64 arrays, and itself."""
+
+    sets: tuple[IntArray, ...]
+
+
+Rule = Nearest | Radius | Sets
+
+
+@dataclass(frozen=True, eq=False)
+class Coverage:
+    """The covered pairs, both ways, as compressed rows in ascending order.
+
+    Place i covers ``covers[covers_start[i]:covers_start[i + 1]]``; place j is covered by
+    ``covered_by[covered_by_start[j]:covered_by_start[j + 1]]``. int32[m] and int64[n + 1].
+    A forbidden place is never on a tour, so it covers nothing here.
+    """
+
+    covers: Int32Array
+    covers_start: IntArray
+    covered_by: Int32Array
+    covered_by_start: IntArray
+
+    @property
+    def n(self) -> int:
+        """Number of places."""
+        return len(self.covers_start) - 1
+
+    def covers_of(self, place: int) -> Int32Array:
+        """The places that ``place`` covers."""
+        return self.covers[self.covers_start[place] : self.covers_start[place + 1]]
+
+    def covered_by_of(self, place: int) -> Int32Array:
+        """The places that cover ``place``."""
+        return self.covered_by[self.covered_by_start[place] : self.covered_by_start[place + 1]]
+
+
+Pairs = tuple[Int32Array, Int32Array]
+"""Covered pairs, each once, in any order: who covers, and whom."""
+
+
+def limit(metric: str, distance: FloatArray) -> FloatArray:
+    """The largest distances that count as at most ``distance``."""
+    return distance * SAME + (MILLIMETRE if metric in metrics.SPHERE_KM else 0.0)
+
+
+def build_coverage(
+    metric: str,
+    coordinates: FloatArray | None,
+    matrix: FloatArray | None,
+    rule: Rule,
+    forbidden: Sequence[int] = (),
+) -> Coverage:
+    """The table of covered pairs for a rule; see :class:`Coverage`."""
+    symmetric = False
+    match rule:
+        case Sets(sets):
+            n, (owner, value) = len(sets), _pairs_of_sets(sets)
+        case Nearest(k) if matrix is not None:
+            n, (owner, value) = len(matrix), _nearest_in_matrix(matrix, k)
+        case Radius(r) if matrix is not None:
+            n, (owner, value) = len(matrix), _radius_in_matrix(matrix, r)
+        case _ if coordinates is not None and len(coordinates) <= DENSE_UP_TO:
+            n, (owner, value) = len(coordinates), _all_compared(metric, coordinates, rule)
+        case Nearest(k):
+            assert coordinates is not None
+            n, (owner, value) = len(coordinates), _nearest(metric, coordinates, k)
+        case Radius(r):
+            assert coordinates is not None
+            n = len(coordinates)
+            symmetric = np.ndim(r) == 0 and len(forbidden) == 0
+            if np.ndim(r) == 0:
+                owner, value = _one_radius(metric, coordinates, float(r))
+            else:
+                owner, value = _radius_each(metric, coordinates, np.asarray(r))
+    if len(forbidden):
+        banned = np.zeros(n, dtype=bool)
+        banned[list(forbidden)] = True
+        allowed = ~banned[owner]
+        owner, value = owner[allowed], value[allowed]
+    return _both_ways(n, owner, value, symmetric)
+
+
+def _both_ways(n: int, owner: Int32Array, value: Int32Array, symmetric: bool) -> Coverage:
+    """Sort the pairs both ways; a symmetric table is its own reverse and is kept once."""
+    if n <= DENSE_UP_TO:
+        return Coverage(*_sorted(n, owner, value), *_sorted(n, value, owner))
+    from scipy.sparse import coo_matrix
+
+    pairs = coo_matrix((np.ones(len(owner), dtype=np.int8), (owner, value)), shape=(n, n))
+    pairs.has_canonical_format = True  # no pair comes twice, so spare the search for doubles
+    rows = pairs.tocsr()
+    # Turning rows into columns, and back, is a counting sort that leaves each in ascending order.
+    back = rows.tocsc()
+    covered_by = back.indices.astype(np.int32, copy=False)
+    covered_by_start = back.indptr.astype(np.int64, copy=False)
+    if symmetric:
+        return Coverage(covered_by, covered_by_start, covered_by, covered_by_start)
+    rows = back.tocsr()
+    return Coverage(
+        covers=rows.indices.astype(np.int32, copy=False),
+        covers_start=rows.indptr.astype(np.int64, copy=False),
+        covered_by=covered_by,
+        covered_by_start=covered_by_start,
+    )
+
+
+def _sorted(n: int, row: Int32Array, column: Int32Array) -> tuple[Int32Array, IntArray]:
+    """Pairs as compressed rows: the columns, row by row and ascending, and where rows begin."""
+    ordered = np.sort(row.astype(np.int64) * n + column)
+    start = np.zeros(n + 1, dtype=np.int64)
+    np.cumsum(np.bincount(row, minlength=n), out=start[1:])
+    return (ordered % n).astype(np.int32), start
+
+
+def _pairs_of_sets(sets: tuple[IntArray, ...]) -> Pairs:
+    alone = np.arange(len(sets), dtype=np.int32)
+    owner = np.repeat(alone, [len(members) for members in sets])
+    value = np.concatenate(sets).astype(np.int32)
+    other = owner != value
+    return np.concatenate([alone, owner[other]]), np.concatenate([alone, value[other]])
+
+
+def _pairs_of_mask(mask: npt.NDArray[np.bool_]) -> Pairs:
+    np.fill_diagonal(mask, True)
+    owner, value = np.nonzero(mask)
+    return owner.astype(np.int32), value.astype(np.int32)
+
+
+def _nearest_in_matrix(matrix: FloatArray, k: int | IntArray) -> Pairs:
+    n = len(matrix)
+    rank = np.broadcast_to(np.minimum(k, n - 1), n)
+    others = matrix.copy()
+    np.fill_diagonal(others, -1.0)  # a place comes first in its own order
+    farthest = np.take_along_axis(np.sort(others, axis=1), rank[:, None], axis=1)
+    return _pairs_of_mask(others <= farthest * SAME)
+
+
+def _radius_in_matrix(matrix: FloatArray, r: float | FloatArray) -> Pairs:
+    return _pairs_of_mask(matrix <= np.broadcast_to(r, len(matrix))[:, None] * SAME)
+
+
+def _all_compared(metric: str, coordinates: FloatArray, rule: Nearest | Radius) -> Pairs:
+    """The pairs, by the chords between all positions; as the tree finds them."""
+    n = len(coordinates)
+    square = np.zeros((n, n))
+    for axis in metrics.positions(metric, coordinates).T:
+        apart = np.subtract.outer(axis, axis)
+        apart *= apart
+        square += apart
+    chord = np.sqrt(square, out=square)
+    if isinstance(rule, Radius):
+        radius = np.asarray(rule.r, dtype=np.float64)
+        mask = chord <= _reach(metric, np.broadcast_to(radius, n))[:, None]
+        owner, value = _pairs_of_mask(mask)
+        near = _exact(metric, coordinates, owner, value, radius)
+        if near is not None:
+            near |= owner == value
+            owner, value = owner[near], value[near]
+    else:
+        rank = np.broadcast_to(np.minimum(rule.k, n - 1), n)
+        # The place itself is one of those at chord 0, so the k-th other place stands at index k.
+        if np.ndim(rule.k):
+            farthest = np.take_along_axis(np.sort(chord, axis=1), rank[:, None], axis=1)
+        else:
+            farthest = np.partition(chord, rank[0], axis=1)[:, rank[:1]]
+        reach = metrics.to_chord(metric, limit(metric, metrics.from_chord(metric, farthest)))
+        mask = chord <= reach
+        mask[rank == n - 1] = True
+        mask[rank == 0] = False
+        owner, value = _pairs_of_mask(mask)
+    _refuse_over(len(owner))
+    return owner, value
+
+
+def _nearest(metric: str, coordinates: FloatArray, k: int | IntArray) -> Pairs:
+    from scipy.spatial import cKDTree
+
+    n = len(coordinates)
+    rank = np.broadcast_to(np.minimum(k, n - 1), n)
+    points = metrics.positions(metric, coordinates)
+    # A place whose spot holds more others than it asks for covers all of them.
+    here = _copies(coordinates)
+    _refuse_over(np.where(rank == 0, 1, np.where(here > rank, here, rank + 1)).sum())
+    tree = cKDTree(points)
+    alone = np.flatnonzero(rank == 0).astype(np.int32)
+    owners, values = [alone], [alone]
+    # Whole spots, and all places there are, need no ranking of neighbours.
+    simple = (here > rank) | (rank == n - 1)
+    tied = [np.flatnonzero((rank > 0) & simple)]
+    spot = float(metrics.to_chord(metric, limit(metric, np.zeros(()))))
+    reaches = [np.where(rank[tied[0]] == n - 1, np.inf, spot)]
+    # Near places follow each other in the tree's own order, which keeps the look-ups in the cache.
+    places = tree.indices[((rank > 0) & ~simple)[tree.indices]]
+    if np.ndim(k):
+        places = places[np.argsort(rank[places], kind="stable")]
+    while len(places):
+        # As many places as fit when all ask for as much as the last of them, who asks for most.
+        most = max(1, PAIRS_AT_A_TIME // (int(rank[places[0]]) + 2))
+        most = max(1, PAIRS_AT_A_TIME // (int(rank[places[:most][-1]]) + 2))
+        mine, places = places[:most], places[most:]
+        # One neighbour more than asked tells whether the k-th has ties beyond it. The place itself
+        # is one of those at chord 0, so the k-th other place stands at index k.
+        asked = min(int(rank[mine[-1]]) + 2, n)
+        chord, index = tree.query(points[mine], k=np.arange(1, asked + 1))
+        farthest = np.take_along_axis(chord, rank[mine][:, None], axis=1)
+        reach = metrics.to_chord(metric, limit(metric, metrics.from_chord(metric, farthest)))
+        keep = chord <= reach
+        more = keep[:, -1] & (asked < n)
+        keep[more] = False
+        owners.append(np.repeat(mine.astype(np.int32), keep.sum(axis=1)))
+        values.append(index[keep].astype(np.int32))
+        tied.append(mine[more])
+        reaches.append(reach[more, 0])
+    found = sum(len(owner) for owner in owners)
+    for owner, value in _around(tree, np.concatenate(tied), np.concatenate(reaches), found):
+        owners.append(owner)
+        values.append(value)
+    return np.concatenate(owners), np.concatenate(values)
+
+
+def _one_radius(metric: str, coordinates: FloatArray, radius: float) -> Pairs:
+    """The pairs where all places have the same radius: the tree finds each of them once."""
+    from scipy.spatial import cKDTree
+
+    n = len(coordinates)
+    tree = cKDTree(metrics.positions(metric, coordinates))
+    reach = float(_reach(metric, np.asarray(radius)))
+    _refuse_over(tree.count_neighbors(tree, reach))
+    found = tree.query_pairs(reach, output_type="ndarray")
+    a, b = found[:, 0].astype(np.int32), found[:, 1].astype(np.int32)
+    del found
+    near = _exact(metric, coordinates, a, b, np.asarray(radius))
+    if near is not None:
+        a, b = a[near], b[near]
+    alone = np.arange(n, dtype=np.int32)
+    return np.concatenate([alone, a, b]), np.concatenate([alone, b, a])
+
+
+def _radius_each(metric: str, coordinates: FloatArray, radius: FloatArray) -> Pairs:
+    """The pairs where every place has a radius of its own."""
+    from scipy.spatial import cKDTree
+
+    n = len(coordinates)
+    points = metrics.positions(metric, coordinates)
+    if metric != "geo":  # where two places in one spot are 1 km apart
+        _refuse_over(_copies(coordinates).sum())
+    tree = cKDTree(points)
+    reach = _reach(metric, radius)
+    owners = [np.arange(n, dtype=np.int32)]
+    values = [np.arange(n, dtype=np.int32)]
+    for owner, value in _around(tree, tree.indices, reach[tree.indices]):
+        keep = owner != value
+        near = _exact(metric, coordinates, owner, value, radius)
+        if near is not None:
+            keep &= near
+        owners.append(owner[keep])
+        values.append(value[keep])
+    return np.concatenate(owners), np.concatenate(values)
+
+
+def _reach(metric: str, radius: FloatArray) -> FloatArray:
+    """Chords that hold the places within the radii; a little more where distances are rounded."""
+    if metric in metrics.INTEGER_METRICS:
+        return metrics.chord_within(metric, radius)
+    return metrics.to_chord(metric, limit(metric, radius))
+
+
+def _exact(
+    metric: str, coordinates: FloatArray, i: Int32Array, j: Int32Array, radius: FloatArray
+) -> npt.NDArray[np.bool_] | None:
+    """Which of the pairs are within the radius as distances are rounded; None for all of them."""
+    if metric not in metrics.INTEGER_METRICS:
+        return None
+    near = np.empty(len(i), dtype=bool)
+    for first in range(0, len(i), PAIRS_AT_A_TIME):
+        part = slice(first, first + PAIRS_AT_A_TIME)
+        far = metrics.distances(metric, coordinates[i[part]], coordinates[j[part]])
+        near[part] = far <= (radius[i[part]] if radius.ndim else radius) * SAME
+    return near
+
+
+def _around(tree: Any, places: IntArray, reach: FloatArray, found: int = 0) -> Iterator[Pairs]:
+    """The pairs (place, neighbour), itself included, within each place's own reach, in batches.
+
+    ``found`` pairs are known already and count towards MOST_PAIRS.
+    """
+    for first in range(0, len(places), PLACES_AT_A_TIME):
+        mine = places[first : first + PLACES_AT_A_TIME]
+        radii = reach[first : first + PLACES_AT_A_TIME]
+        counts = tree.query_ball_point(tree.data[mine], radii, return_length=True)
+        found += int(counts.sum())
+        _refuse_over(found)
+        cuts = np.flatnonzero(np.diff(np.cumsum(counts) // PAIRS_AT_A_TIME)) + 1
+        for batch in np.split(np.arange(len(mine)), cuts):
+            lists = tree.query_ball_point(tree.data[mine[batch]], radii[batch], return_sorted=False)
+            count = counts[batch]
+            value = np.fromiter(chain.from_iterable(lists), dtype=np.int32, count=count.sum())
+            yield np.repeat(mine[batch].astype(np.int32), count), value
+
+
+def _copies(coordinates: FloatArray) -> IntArray:
+    """How many places each place shares its exact spot with, itself included: int64[n]."""
+    spots = coordinates[:, 0] + 1j * coordinates[:, 1]  # one number a spot sorts faster than two
+    _, spot, copies = np.unique(spots, return_inverse=True, return_counts=True)
+    return copies[spot]
+
+
+def _refuse_over(pairs: int) -> None:
+    if pairs > MOST_PAIRS:
+        raise InputError(
+            f"coverage: more than {MOST_PAIRS:,} covered pairs; "
+            "let each place cover fewer, or merge places in the same spot"
+        )

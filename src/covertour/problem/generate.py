@@ -1,0 +1,76 @@
+"""Seeded random instances: uniform or clustered places, every coverage rule of the paper."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from covertour.problem.coverage import Nearest, Radius, Rule
+from covertour.problem.errors import InputError
+from covertour.problem.instance import LARGEST_COORDINATE, Instance
+from covertour.problem.metric import FloatArray
+
+LAYOUTS = ("uniform", "clustered")
+
+
+def random_instance(
+    n: int,
+    *,
+    nearest: int | tuple[int, int] | None = None,
+    radius: float | tuple[float, float] | None = None,
+    layout: str = "uniform",
+    seed: int = 0,
+) -> Instance:
+    """A random instance in the unit square; the same arguments give the same instance.
+
+    A pair for ``nearest`` or ``radius`` draws a value for each place from that range, both ends
+    included. ``clustered`` scatters the places around about sqrt(n) / 2 centres.
+
+    >>> random_instance(100, nearest=7).name
+    'uniform-100-nearest-7-seed-0'
+    """
+    if n < 1:
+        raise InputError(f"n: expected at least one place, got {n}")
+    if seed < 0:
+        raise InputError(f"seed: expected a whole number >= 0, got {seed}")
+    if layout not in LAYOUTS:
+        raise InputError(f"layout: {layout!r} is not one of {', '.join(LAYOUTS)}")
+    if (nearest is None) == (radius is None):
+        raise InputError("coverage: give exactly one of nearest and radius")
+    rng = np.random.default_rng(seed)
+    points = rng.random((n, 2)) if layout == "uniform" else _clustered(n, rng)
+    rule: Rule
+    if nearest is not None:
+        rule, text = Nearest(nearest), f"nearest-{nearest}"  # type: ignore[arg-type]
+        if isinstance(nearest, tuple):
+            low, high = _ascending("nearest", nearest)
+            if low != int(low) or high != int(high):
+                raise InputError(f"nearest: expected whole numbers, got {low} and {high}")
+            rule = Nearest(rng.integers(int(low), int(high), size=n, endpoint=True))
+            text = f"nearest-{nearest[0]}-{nearest[1]}"
+    else:
+        assert radius is not None
+        rule, text = Radius(radius), f"radius-{radius}"  # type: ignore[arg-type]
+        if isinstance(radius, tuple):
+            rule = Radius(rng.uniform(*_ascending("radius", radius), size=n))
+            text = f"radius-{radius[0]}-{radius[1]}"
+    return Instance(
+        metric="euclidean",
+        rule=rule,
+        coordinates=points,
+        name=f"{layout}-{n}-{text}-seed-{seed}",
+    )
+
+
+def _ascending(field: str, ends: tuple[float, float]) -> tuple[float, float]:
+    low, high = ends
+    if not 0 <= low <= high <= LARGEST_COORDINATE:
+        raise InputError(f"{field}: expected 0 <= low <= high, got {low} and {high}")
+    return low, high
+
+
+def _clustered(n: int, rng: np.random.Generator) -> FloatArray:
+    """Normal scatter around random centres, folded back into the unit square at its edges."""
+    centres = rng.random((max(1, round(np.sqrt(n) / 2)), 2))
+    points = centres[rng.integers(len(centres), size=n)] + rng.normal(scale=0.04, size=(n, 2))
+    folded = np.abs(points) % 2.0
+    return np.where(folded > 1.0, 2.0 - folded, folded)

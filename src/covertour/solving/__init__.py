@@ -1,0 +1,1 @@
+"""How an answer is asked for: methods, stopping rules, the clock, results."""

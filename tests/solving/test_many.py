@@ -1,0 +1,102 @@
+"""solve_many(): every instance as solve() would, in order, with every result checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from covertour import (
+    Decoding,
+    InputError,
+    Instance,
+    Result,
+    random_instance,
+    solve,
+    solve_many,
+    verify,
+)
+from covertour.solving import many
+from covertour.solving.stop import MaxIterations, MaxSeconds
+
+MAPS = [random_instance(12 + 5 * (seed % 3), nearest=3, seed=seed) for seed in range(10)]
+SHORT = MaxIterations(40)
+
+
+def stops(results: list[Result]) -> list[list[int]]:
+    return [result.tour.places.tolist() for result in results]
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_searches_give_what_solve_gives(workers: int) -> None:
+    told: list[tuple[int, Result]] = []
+    found = solve_many(
+        MAPS, stop=SHORT, seed=4, workers=workers, on_result=lambda *news: told.append(news)
+    )
+    assert stops(found) == stops([solve(one, stop=SHORT, seed=4) for one in MAPS])
+    assert told == list(enumerate(found))
+    assert [one.instance for one in found] == [one.name for one in MAPS]
+    assert all(one.iterations <= 40 for one in found)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("method", ["am-gain", "pn-dynamic", "am+ls"])
+def test_learned_methods_decode_batches_of_mixed_sizes(
+    method: str, workers: int, weights: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(many, "TOGETHER", 3)
+    decoding = Decoding(samples=2, weights=weights(method.removesuffix("+ls")))
+    told: list[tuple[int, Result]] = []
+    call = {"stop": SHORT, "seed": 3, "decoding": decoding}
+    found = solve_many(
+        MAPS, method, **call, workers=workers, on_result=lambda *news: told.append(news)
+    )
+    alone = [solve(one, method, **call) for one in MAPS]
+    assert [one.length for one in found] == pytest.approx([one.length for one in alone])
+    assert sorted(told, key=lambda news: news[0]) == list(enumerate(found))
+    for instance, result in zip(MAPS, found, strict=True):
+        assert verify(instance, result.tour).ok
+        assert (result.instance, result.method, result.seed) == (instance.name, method, 3)
+        assert result.trace[-1][1] == pytest.approx(result.length)
+        assert result.seconds > 0
+
+
+def test_a_time_limit_counts_the_share_of_the_batch(weights: Callable[[str], Path]) -> None:
+    decoding = Decoding(weights=weights("am"))
+    found = solve_many(MAPS, "am+ls", stop=MaxSeconds(0), decoding=decoding)
+    assert [one.iterations for one in found] == [0] * len(MAPS)
+
+
+def test_no_instances_no_results() -> None:
+    assert solve_many([]) == []
+
+
+def test_bad_calls_are_refused_before_any_work(weights: Callable[[str], Path]) -> None:
+    told: list[int] = []
+    lonely = Instance.from_coordinates([[0, 0], [9, 9]], radius=1, forbidden=[1])
+    flat = Instance.from_matrix(np.zeros((3, 3)), nearest=1)
+    decoding = Decoding(weights=weights("am"))
+    for instances, call, words in (
+        ([*MAPS, lonely], {}, "no allowed place covers"),
+        (MAPS, {"method": "lnss"}, "did you mean 'lns'"),
+        (MAPS, {"workers": 0}, "at least one worker"),
+        (MAPS, {"decoding": Decoding()}, "lns is not a learned method"),
+        ([*MAPS, flat], {"method": "am", "decoding": decoding}, "needs coordinates"),
+    ):
+        with pytest.raises(InputError, match=words):
+            solve_many(instances, **call, on_result=lambda index, _: told.append(index))
+    assert told == []
+
+
+def test_ctrl_c_ends_all_of_it() -> None:
+    told: list[int] = []
+
+    def interrupt(index: int, _: Result) -> None:
+        told.append(index)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        solve_many(MAPS * 20, stop=SHORT, on_result=interrupt)
+    assert told == [0]

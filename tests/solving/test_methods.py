@@ -1,0 +1,256 @@
+"""solve(): limits are kept, what it tells on the way is true, and bad calls get a clear line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+from covertour import (
+    Decoding,
+    InputError,
+    Instance,
+    SolveError,
+    make_tour,
+    random_instance,
+    solve,
+    verify,
+)
+from covertour.problem.metric import IntArray
+from covertour.solving import clock as watching
+from covertour.solving import methods as table
+from covertour.solving.methods import METHODS, Outcome, default_stop
+from covertour.solving.result import Progress
+from covertour.solving.stop import MaxIterations, MaxSeconds, NoImprovement, Stop, TargetLength
+
+VILLAGES = random_instance(60, nearest=4, seed=1)
+ANYTIME = ["lns", "ls1", "ls2"]
+"""Methods that count iterations and stop at a limit of them."""
+
+AT_LAST = MaxSeconds(20)
+"""Ends a search that would not end by itself; tests that use it see that it was not needed."""
+
+each = pytest.mark.parametrize("method", ANYTIME)
+
+
+@each
+@pytest.mark.parametrize("iterations", [0, 1, 17, 500])
+def test_an_iteration_limit_is_kept_exactly(method: str, iterations: int) -> None:
+    assert solve(VILLAGES, method, stop=MaxIterations(iterations)).iterations == iterations
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 7, 400])
+def test_workers_share_the_iterations_and_never_make_more(iterations: int) -> None:
+    found = solve(VILLAGES, stop=MaxIterations(iterations) | AT_LAST, workers=2)
+    assert iterations - 1 <= found.iterations <= iterations
+    assert found.seconds < AT_LAST.seconds
+
+
+@each
+def test_a_target_ends_the_search(method: str) -> None:
+    best = solve(VILLAGES, method, stop=MaxIterations(2000))
+    first = best.trace[0][1]
+    assert best.length < first
+    target = (best.length + first) / 2
+    found = solve(VILLAGES, method, stop=TargetLength(target) | MaxIterations(2000))
+    assert found.length <= target
+    assert found.iterations < 2000
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_length_of_a_known_tour_can_be_the_target(seed: int) -> None:
+    instance = random_instance(40, nearest=3, seed=seed)
+    known = solve(instance, stop=MaxIterations(3000))
+    found = solve(instance, stop=TargetLength(known.length) | MaxIterations(3000))
+    assert found.length == pytest.approx(known.length, rel=1e-12)
+    assert found.iterations < 3000
+
+
+@each
+def test_a_search_without_improvement_ends(method: str) -> None:
+    for seed in range(5):
+        found = solve(VILLAGES, method, stop=NoImprovement(40) | AT_LAST, seed=seed)
+        assert found.iterations >= 40
+        assert found.seconds < AT_LAST.seconds
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_two_workers_without_improvement_end(seed: int) -> None:
+    large = random_instance(100, nearest=4, seed=1)
+    found = solve(large, stop=NoImprovement(5) | AT_LAST, seed=seed, workers=2)
+    assert found.seconds < AT_LAST.seconds
+
+
+def test_a_tour_of_one_stop_ends_the_search_at_once() -> None:
+    everywhere = random_instance(40, radius=2.0)
+    assert solve(everywhere, stop=MaxIterations(1000)).iterations == 0
+
+
+@each
+def test_the_trace_falls_to_the_length_of_the_result(method: str) -> None:
+    found = solve(VILLAGES, method, stop=MaxIterations(1500), seed=3)
+    seconds, lengths = zip(*found.trace, strict=True)
+    assert list(seconds) == sorted(seconds)
+    assert list(lengths) == sorted(set(lengths), reverse=True)
+    assert lengths[-1] == pytest.approx(found.length, rel=1e-9)
+
+
+@each
+@pytest.mark.parametrize("workers", [1, 2])
+def test_every_improvement_that_is_told_is_a_valid_tour(method: str, workers: int) -> None:
+    told: list[tuple[float, float, IntArray]] = []
+    found = solve(
+        VILLAGES.with_changes(depot=3, required=[4], forbidden=[8]),
+        method,
+        stop=MaxIterations(1000),
+        workers=workers,
+        on_improve=lambda *news: told.append(news),
+    )
+    assert [(seconds, length) for seconds, length, _ in told] == list(found.trace)
+    instance = VILLAGES.with_changes(depot=3, required=[4], forbidden=[8])
+    for _, length, places in told:
+        tour = make_tour(instance, places)
+        assert verify(instance, tour).problems(instance) == []
+        assert tour.length == pytest.approx(length, rel=1e-9)
+    assert np.array_equal(make_tour(instance, told[-1][2]).places, found.tour.places)
+
+
+@each
+def test_progress_tells_the_iterations_and_the_best_so_far(method: str) -> None:
+    heard: list[Progress] = []
+    with patch.object(watching, "REPORT_EVERY", 0.0):
+        found = solve(VILLAGES, method, stop=MaxIterations(300), on_progress=heard.append)
+    assert heard[-1].iterations == 300
+    assert heard[-1].length == pytest.approx(found.length, rel=1e-9)
+    counts = [progress.iterations for progress in heard]
+    lengths = [progress.length for progress in heard]
+    assert counts == sorted(counts)
+    assert lengths == sorted(lengths, reverse=True)
+
+
+@each
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_returns_the_best_tour_so_far(method: str, workers: int) -> None:
+    def interrupt(progress: Progress) -> None:
+        if progress.iterations >= 50:
+            raise KeyboardInterrupt
+
+    with patch.object(watching, "REPORT_EVERY", 0.0):
+        found = solve(VILLAGES, method, workers=workers, on_progress=interrupt)
+    assert verify(VILLAGES, found.tour).ok
+    assert found.iterations >= 50
+
+
+@each
+@pytest.mark.parametrize("at", [0, 1])
+def test_ctrl_c_at_an_improvement_returns_that_tour(method: str, at: int) -> None:
+    told: list[float] = []
+
+    def interrupt(_: float, length: float, __: IntArray) -> None:
+        told.append(length)
+        if len(told) > at:
+            raise KeyboardInterrupt
+
+    try:
+        found = solve(VILLAGES, method, stop=MaxIterations(5000), on_improve=interrupt)
+    except KeyboardInterrupt:  # which would end the whole test run
+        pytest.fail("solve() did not catch Ctrl-C")
+    assert len(told) == at + 1
+    assert found.length == pytest.approx(told[-1], rel=1e-9)
+
+
+def test_a_start_tour_may_be_a_tour_a_list_or_an_array() -> None:
+    known = solve(VILLAGES, stop=MaxIterations(2000)).tour
+    for start in (known, known.places.tolist(), known.places):
+        found = solve(VILLAGES, stop=MaxIterations(0), start=start)
+        assert found.length <= known.length * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("start", [[-1, 2], [0, 60]])
+def test_a_start_that_names_no_place_is_refused(start: list[int]) -> None:
+    with pytest.raises(InputError, match="start: expected places 0 to 59"):
+        solve(VILLAGES, stop=MaxIterations(0), start=start)
+
+
+def test_an_unknown_method_is_refused_with_a_hint() -> None:
+    with pytest.raises(InputError, match="did you mean 'lns'"):
+        solve(VILLAGES, "lnss")
+    with pytest.raises(InputError, match="there are lns, "):
+        solve(VILLAGES, "?")
+
+
+@pytest.mark.parametrize("call", [{"seed": -1}, {"workers": 0}])
+def test_a_negative_seed_and_no_workers_are_refused(call: dict[str, int]) -> None:
+    with pytest.raises(InputError, match="seed >= 0 and at least one worker"):
+        solve(VILLAGES, **call)
+
+
+def test_an_instance_that_nobody_can_cover_is_refused() -> None:
+    lonely = Instance.from_coordinates([[0, 0], [9, 9]], radius=1, forbidden=[1])
+    with pytest.raises(InputError, match="no allowed place covers place 1"):
+        solve(lonely)
+
+
+def test_a_wrong_tour_never_reaches_the_caller() -> None:
+    wrong = table.Method("leaves places uncovered", lambda task: Outcome(np.array([0])))
+    with (
+        patch.dict(METHODS, {"wrong": wrong}),
+        pytest.raises(SolveError, match="wrong made a wrong tour: not covered"),
+    ):
+        solve(VILLAGES, "wrong")
+
+
+def test_seeds_lead_to_different_searches() -> None:
+    large = random_instance(300, nearest=4, seed=2)
+    lengths = {solve(large, stop=MaxIterations(50), seed=seed).length for seed in range(4)}
+    assert len(lengths) > 1
+
+
+def test_larger_instances_get_more_time_and_own_limits_are_kept() -> None:
+    assert default_stop(VILLAGES) == MaxSeconds(1)
+    assert default_stop(random_instance(16_000, nearest=1)) == MaxSeconds(8)
+    assert default_stop(VILLAGES, "ls1") == MaxIterations(3500)
+
+
+def test_learned_methods_stop_by_themselves() -> None:
+    assert default_stop(VILLAGES, "am-gain") == Stop()
+    assert default_stop(VILLAGES, "am-gain+ls") == MaxIterations(50 * 80)
+
+
+def test_a_learned_tour_is_told_and_the_search_after_it_is_limited_as_a_whole(
+    weights: Callable[[str], Path],
+) -> None:
+    decoding = Decoding(samples=3, weights=weights("am-gain"))
+    told: list[float] = []
+    found = solve(
+        VILLAGES, "am-gain", decoding=decoding, on_improve=lambda _, far, __: told.append(far)
+    )
+    assert told == [length for _, length in found.trace] == [pytest.approx(found.length)]
+    call = {"stop": MaxIterations(300), "seed": 2, "decoding": decoding}
+    searched = solve(VILLAGES, "am-gain+ls", **call)
+    assert searched.iterations == 300
+    assert searched.length < found.length
+    again = solve(VILLAGES, "am-gain+ls", **call)
+    assert again.tour.places.tolist() == searched.tour.places.tolist()
+
+
+def test_what_learned_methods_do_not_take(weights: Callable[[str], Path]) -> None:
+    decoding = Decoding(weights=weights("am"))
+    for method in ("am", "am+ls"):
+        with pytest.raises(InputError, match=r"start: am.* makes its own tour"):
+            solve(VILLAGES, method, start=[0, 1], decoding=decoding)
+        with pytest.raises(InputError, match=r"at most 2,000 places, not 2,001; lns takes them"):
+            solve(random_instance(2001, nearest=7), method, decoding=decoding)
+    with pytest.raises(InputError, match="samples: expected a whole number >= 0, got -1"):
+        Decoding(samples=-1)
+    with pytest.raises(InputError, match="raw: lns is not a learned method"):
+        solve(VILLAGES, "lns", decoding=decoding)
+
+
+def test_every_method_says_what_it_does_in_a_line() -> None:
+    for name, method in METHODS.items():
+        assert name == name.lower().strip()
+        assert 10 < len(method.summary) <= 90

@@ -132,7 +132,7 @@ def solve(
     >>> from covertour import random_instance
     >>> from covertour.solving.stop import MaxIterations
     >>> solve(random_instance(30, nearest=7), stop=MaxIterations(500)).tour.places
-    array([ 0, 19, 16, 24,  5])
+    array([ 2,  8,  7, 29, 23])
     """
     check_call(method, seed, workers, decoding)
     if start is not None and METHODS[method].model is not None:

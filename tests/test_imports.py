@@ -17,20 +17,22 @@ HEAVY = ("torch", "matplotlib", "scipy", "numba", "highspy", "onnxruntime")
 
 SOLVERS = {"exact", "neural", "search"}
 CONTRACT = {"solving.clock", "solving.result", "solving.stop"}
-PUBLIC = {"covertour", "data", "formats", "plot", "problem", "solving", "version", *CONTRACT}
+SHARED = {"kernel", "storage", "version"}
+PUBLIC = {"covertour", "data", "formats", "plot", "problem", "solving", *CONTRACT}
 
 MAY_IMPORT = {
     "version": set(),
     "kernel": set(),
+    "storage": {"problem"},
     "problem": {"problem"},
-    **{solver: {"problem", "kernel", "version", solver, *CONTRACT} for solver in SOLVERS},
+    **{solver: {"problem", solver, *SHARED, *CONTRACT} for solver in SOLVERS},
     "solving": {"problem", "kernel", "version", "solving", *CONTRACT, *SOLVERS},
     "covertour": {"problem", "solving", "version", "formats", *CONTRACT},
     "data": {"data"},
     "plot": {"problem", "plot", *CONTRACT},
-    "formats": {"problem", "version", "formats", "plot", *CONTRACT},
-    "bench": PUBLIC | {"bench"},
-    "cli": PUBLIC | {"bench", "cli", "neural"},
+    "formats": {"problem", "storage", "version", "formats", "plot", *CONTRACT},
+    "bench": PUBLIC | {"bench", "storage", "version"},
+    "cli": PUBLIC | {"bench", "cli", "neural", "storage", "version"},
 }
 """For each top-level part of the package the parts it may import; ``covertour`` is the package's
 own ``__init__``."""

@@ -13,7 +13,7 @@ from covertour import InputError
 from covertour.neural.config import MODELS, ModelConfig, config_from
 from covertour.neural.models import make_model
 from covertour.neural.training.checkpoint import load_model, save_weights
-from covertour.neural.training.runs import checkpoint_config, write_whole
+from covertour.neural.training.runs import checkpoint_config
 from covertour.neural.training.train import train
 
 SMALL = {"width": 16, "heads": 2, "layers": 1, "feed_forward": 16}
@@ -99,10 +99,3 @@ def test_bad_checkpoints_are_refused(tmp_path: Path) -> None:
         refused(words)
     (tmp_path / "checkpoint.json").write_text(state)
     assert train(config, tmp_path, resume=True).step == 2
-
-
-def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
-    (tmp_path / "taken").mkdir()
-    with pytest.raises(InputError, match="taken: cannot be written"):
-        write_whole(tmp_path / "taken", b"data")
-    assert [path.name for path in tmp_path.iterdir()] == ["taken"]

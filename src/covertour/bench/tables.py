@@ -121,7 +121,7 @@ def write_document(
     ``command``: what made it. ``ax``: a picture, written to ``name.png`` and shown in the Markdown.
     Returns the paths written.
     """
-    from covertour.formats.atomic import write_bytes, write_text
+    from covertour.storage import write_bytes, write_text
 
     folder = output_directory(directory)
     paths = [folder / f"{name}.csv", folder / f"{name}.md"]
@@ -137,7 +137,7 @@ def write_document(
 
 def output_directory(directory: str | Path) -> Path:
     """The directory, made where it is missing; an error where nothing can be written there."""
-    from covertour.formats.atomic import check_writable
+    from covertour.storage import check_writable
 
     folder = Path(directory)
     try:

@@ -132,8 +132,8 @@ def _write_outcome(file: Path, instance: Instance, outcome: Result | Tour) -> No
         case ".tour":
             from covertour.formats.tsplib import write_outcome as writer
         case _:
-            from covertour.formats.atomic import write_text
             from covertour.formats.html import html_map
+            from covertour.storage import write_text
 
             write_text(file, html_map(instance, outcome))
             return
@@ -142,7 +142,7 @@ def _write_outcome(file: Path, instance: Instance, outcome: Result | Tour) -> No
 
 def check_output(path: str | os.PathLike[str], outcome: bool = True) -> None:
     """An error where :func:`write` could not write there: for callers with long work before it."""
-    from covertour.formats.atomic import check_writable
+    from covertour.storage import check_writable
 
     _check_ending(Path(path), outcome)
     check_writable(Path(path))

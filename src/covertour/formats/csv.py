@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 
 from covertour.formats import matrix, table
-from covertour.formats.atomic import write_text
 from covertour.formats.itinerary import itinerary
 from covertour.formats.source import build, choose_rule, read_text, shown
 from covertour.problem.coverage import Nearest, Radius, Sets
@@ -21,6 +20,7 @@ from covertour.problem.instance import Instance
 from covertour.problem.metric import METRICS, SPHERE_KM, FloatArray
 from covertour.problem.tour import Tour
 from covertour.solving.result import Result
+from covertour.storage import write_text
 
 RETURN = "return"
 """What stands in an itinerary in place of a stop number in the last row, the way back."""

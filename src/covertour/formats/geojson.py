@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from covertour.formats import table
-from covertour.formats.atomic import write_text
 from covertour.formats.itinerary import itinerary
 from covertour.formats.json import load, rule_from_value, rule_to_value
 from covertour.formats.source import build, choose_rule, shown
@@ -21,6 +20,7 @@ from covertour.problem.instance import Instance
 from covertour.problem.metric import FloatArray
 from covertour.problem.tour import Tour
 from covertour.solving.result import Result
+from covertour.storage import write_text
 
 
 def read(

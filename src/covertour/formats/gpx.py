@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 
-from covertour.formats.atomic import write_text
 from covertour.formats.geojson import globe
 from covertour.formats.itinerary import itinerary
 from covertour.formats.source import read_bytes, shown
@@ -20,6 +19,7 @@ from covertour.problem.instance import Instance
 from covertour.problem.metric import FloatArray
 from covertour.problem.tour import Tour
 from covertour.solving.result import Result
+from covertour.storage import write_text
 
 GPX = "http://www.topografix.com/GPX/1/1"
 OURS = "urn:covertour"

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from covertour.formats.atomic import write_text
 from covertour.formats.source import build, choose_rule, read_text, shown
 from covertour.problem.coverage import Nearest, Radius, Rule, Sets
 from covertour.problem.errors import InputError
 from covertour.problem.instance import Instance, make_rule
 from covertour.problem.tour import Tour
 from covertour.solving.result import Result
+from covertour.storage import write_text
 from covertour.version import __version__
 
 FIELDS = (

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from covertour.formats.atomic import write_bytes
 from covertour.formats.source import build, choose_rule, read_bytes, shown
 from covertour.formats.table import Where, is_number, not_negative, numbers
 from covertour.problem.errors import InputError
 from covertour.problem.instance import Instance
+from covertour.storage import write_bytes
 
 
 def read_npy(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
-from covertour.formats.atomic import write_bytes
 from covertour.formats.itinerary import check_places, tour_of
 from covertour.problem.instance import Instance
 from covertour.problem.tour import Tour
 from covertour.solving.result import Result
+from covertour.storage import write_bytes
 
 
 def write(path: Path, instance: Instance, outcome: Result | Tour | None) -> None:

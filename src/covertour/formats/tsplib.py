@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from covertour.formats import table
-from covertour.formats.atomic import write_text
 from covertour.formats.itinerary import check_places, tour_of
 from covertour.formats.json import (
     check_fields,
@@ -31,6 +30,7 @@ from covertour.problem.instance import Instance
 from covertour.problem.metric import FloatArray
 from covertour.problem.tour import Tour
 from covertour.solving.result import Result
+from covertour.storage import write_text
 
 METRIC_OF = {
     "EUC_2D": "euc_2d",

@@ -8,7 +8,7 @@ from pathlib import Path
 from covertour.bench.machine import machine
 from covertour.bench.reproduce.claims import headlines
 from covertour.bench.tables import Document
-from covertour.formats.atomic import write_text
+from covertour.storage import write_text
 
 NAME = "reproduce.md"
 

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from covertour.neural.config import config_from
-from covertour.neural.training.runs import TRAINING, VALIDATION, checkpoint_config, write_whole
+from covertour.neural.training.runs import TRAINING, VALIDATION, checkpoint_config
 from covertour.problem.errors import InputError
+from covertour.storage import write_text
 
 CARD = "card.md"
 CONFIG = "config.toml"
@@ -30,8 +31,8 @@ def write_card(training: Path, weights: Path) -> None:
     best = min(curve, key=lambda row: float(row["cost"]))
     for log in (TRAINING, VALIDATION):
         shutil.copyfile(training / log, weights / log)
-    write_whole(weights / CONFIG, to_toml(tables).encode())
-    write_whole(weights / CARD, _card(tables, curve, best, last).encode())
+    write_text(weights / CONFIG, to_toml(tables))
+    write_text(weights / CARD, _card(tables, curve, best, last))
 
 
 def _rows(path: Path) -> list[dict[str, str]]:

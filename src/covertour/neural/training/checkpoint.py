@@ -25,9 +25,9 @@ from covertour.neural.training.runs import (
     checked_format,
     read_json,
     write_json,
-    write_whole,
 )
 from covertour.problem.errors import InputError
+from covertour.storage import write_bytes
 from covertour.version import __version__
 
 
@@ -44,7 +44,7 @@ def save_weights(path: Path, model: nn.Module, config: ModelConfig, about: dict[
     """Write the weights with the model's sizes, and whatever else is to be known about them."""
     content = {"format": FORMAT, "version": __version__, "model": asdict(config), "about": about}
     data = safetensors.torch.save(_whole(model.state_dict()), {"covertour": json.dumps(content)})
-    write_whole(path, data)
+    write_bytes(path, data)
 
 
 def load_model(path: str | Path) -> tuple[Any, ModelConfig]:
@@ -79,7 +79,7 @@ def save_checkpoint(
         for key, value in optimizer.state.get(weight, {}).items():
             tensors[f"adam/{name}/{key}"] = value
     file = f"checkpoint-{progress.step:09d}.safetensors"
-    write_whole(directory / file, safetensors.torch.save(_whole(tensors)))
+    write_bytes(directory / file, safetensors.torch.save(_whole(tensors)))
     content = {
         "format": FORMAT,
         "version": __version__,

@@ -22,8 +22,9 @@ from covertour.neural.models import attention, baselines, gain
 from covertour.neural.models.attention import fold, of_stop, unfold
 from covertour.neural.training.batch import Batch
 from covertour.neural.training.environment import State
-from covertour.neural.training.runs import FORMAT, write_json, write_whole
+from covertour.neural.training.runs import FORMAT, write_json
 from covertour.problem.errors import InputError
+from covertour.storage import write_bytes
 from covertour.version import __version__
 
 OPSET = 17
@@ -216,7 +217,7 @@ def export(model: Any, config: ModelConfig, directory: Path) -> None:
     if isinstance(model, gain.AttentionGain):
         buffer = io.BytesIO()
         np.savez(buffer, **model.decoder_weights()._asdict())
-        write_whole(directory / DECODER, buffer.getvalue())
+        write_bytes(directory / DECODER, buffer.getvalue())
     content = {"format": FORMAT, "version": __version__, "model": asdict(config)}
     write_json(directory / "model.json", content)
 
@@ -243,4 +244,4 @@ def _write(path: Path, graph: nn.Module, given: dict[str, Tensor], outputs: list
             output_names=outputs,
             dynamic_axes=axes,
         )
-    write_whole(path, buffer.getvalue())
+    write_bytes(path, buffer.getvalue())

@@ -14,13 +14,11 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import secrets
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from covertour.problem.errors import InputError
+from covertour.storage import write_text
 
 CHECKPOINT = "checkpoint.json"
 BEST = "best.safetensors"
@@ -40,25 +38,9 @@ FORMAT = 1
 """Of checkpoints and weights; raised when older files could no longer be read."""
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Put data in a file at once: whoever reads it, whenever, finds the old or the new."""
-    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
-    finally:
-        with suppress(OSError):
-            temporary.unlink()
-
-
 def write_json(path: Path, content: dict[str, Any]) -> None:
     """Write a JSON object, whole or not at all."""
-    write_whole(path, json.dumps(content, indent=1).encode())
+    write_text(path, json.dumps(content, indent=1))
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -106,7 +88,7 @@ def begin_log(directory: Path, name: str, step: int) -> None:
         with open(path, newline="") as file:
             rows = [row for row in list(csv.reader(file))[1:] if row and _at_most(row[0], step)]
     lines = [",".join(COLUMNS[name]), *(",".join(row) for row in rows)]
-    write_whole(path, ("\n".join(lines) + "\n").encode())
+    write_text(path, "\n".join(lines) + "\n")
 
 
 def _at_most(text: str, step: int) -> bool:

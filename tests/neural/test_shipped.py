@@ -47,15 +47,15 @@ def test_what_is_not_shipped_is_told_in_one_line(
 ) -> None:
     with pytest.raises(InputError) as refusal:
         weights_for("am-gain", 50)
-    message = str(refusal.value)
-    assert "shipped are am-20, am-50, pn, none of am-gain" in message
-    assert "--weights DIR" in message
-    assert "\n" not in message
+    assert str(refusal.value) == (
+        "am-gain: no weights of it ship with covertour; give a directory: --weights DIR, "
+        "or Decoding(weights=DIR) (the repository has some in experiments/weights)"
+    )
     with pytest.raises(InputError, match="'am-30' is no directory and no name; shipped are am-20"):
         weights_for("am", 50, "am-30")
     monkeypatch.setattr(shipped, "WEIGHTS", tmp_path / "nothing")
-    with pytest.raises(InputError, match="weights: none are shipped"):
-        weights_for("am", 50)
+    with pytest.raises(InputError, match="'am-20' is no directory and no name; none are shipped"):
+        weights_for("am", 50, "am-20")
 
 
 def test_a_network_is_loaded_once_and_anew_when_it_was_written_again(three: Path) -> None:
@@ -74,8 +74,23 @@ def test_weights_of_another_model_are_refused(three: Path) -> None:
 
 
 def test_a_directory_without_weights_is_refused(three: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match=r"no model.json here, so no exported weights"):
-        network_for("am", 20, tmp_path)
+        network_for("am", 20, tmp_path / "empty")
+    with pytest.raises(InputError, match=r"no model.json here, so no exported weights"):
+        network_for("am-gain", 20, tmp_path)  # which has directories of other models
+
+
+def test_of_a_directory_of_several_weights_those_of_the_nearest_size_are_taken(
+    three: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shipped, "WEIGHTS", three / "nothing")
+    assert weights_for("am", 90, three) == three / "am-50"
+    assert network_for("pn", 90, three).config.name == "pn"
+
+
+def test_what_ships_are_the_models_for_users() -> None:
+    assert {name.rstrip("-0123456789") for name in shipped.shipped()} == {"am-dynamic", "am-gain"}
 
 
 def test_graphs_of_models_of_different_sizes_are_refused(three: Path, tmp_path: Path) -> None:

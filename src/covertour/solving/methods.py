@@ -33,9 +33,9 @@ SEARCHES, SEARCHES_FROM = 5, 500
 LEARNED = {
     "am-gain": "learned, ours: attention that sees what a stop would gain; made in milliseconds",
     "am-dynamic": "learned: Attention-dynamic, the model of the paper",
-    "am": "learned: the attention model of Kool et al. (2019)",
-    "pn-dynamic": "learned: the pointer network of Nazari et al. (2018), with guidance",
-    "pn": "learned: the pointer network of Vinyals et al. (2015)",
+    "am": "learned: the attention model of Kool et al. (2019); give --weights",
+    "pn-dynamic": "learned: the pointer network of Nazari et al. (2018), guided; give --weights",
+    "pn": "learned: the pointer network of Vinyals et al. (2015); give --weights",
 }
 """The learned methods, named after their models."""
 
@@ -60,7 +60,8 @@ class Decoding:
 
     ``samples``: draw so many beside the greedy one. ``symmetries``: look at the places turned and
     mirrored in all eight ways, with samples of each. ``weights``: a name of shipped ones or a
-    directory written by ``covertour export``; by default those shipped for the nearest size.
+    directory written by ``covertour export``, or one of several such directories; by default those
+    shipped for the nearest size, which only am-gain and am-dynamic have.
     ``raw``: tours as the network makes them, where its model would have them polished.
     """
 

@@ -20,33 +20,48 @@ MODEL = "model.json"
 
 def shipped() -> list[str]:
     """The names of the weights that ship."""
-    names = os.listdir(WEIGHTS) if WEIGHTS.is_dir() else []
-    return sorted(name for name in names if os.path.exists(f"{WEIGHTS}/{name}/{MODEL}"))
+    return _names(WEIGHTS)
 
 
 def weights_for(model: str, n: int, wanted: str | Path | None = None) -> Path:
     """The directory of the weights that a model takes for n places.
 
-    ``wanted``: a name in :func:`shipped`, or a directory; without it, the weights of the model's
-    own name, else those trained on the nearest size, the smaller of two as near.
+    ``wanted``: a name in :func:`shipped`, a directory of weights, or one that holds several such
+    directories, as the one that ships does. Of several, the weights of the model's own name are
+    taken, else those trained on the nearest size, the smaller of two as near.
     """
     there = shipped()
-    known = f"shipped are {', '.join(there)}" if there else "none are shipped"
-    if wanted is not None:
-        if str(wanted) in there:
-            return WEIGHTS / str(wanted)
-        if not Path(wanted).is_dir():
-            raise InputError(f"weights: {str(wanted)!r} is no directory and no name; {known}")
-        return Path(wanted)
-    if model in there:
-        return WEIGHTS / model
-    sizes = [int(match[1]) for name in there if (match := re.fullmatch(rf"{model}-(\d+)", name))]
+    if wanted is None:
+        chosen = _nearest(WEIGHTS, there, model, n)
+        if chosen is None:
+            raise InputError(
+                f"{model}: no weights of it ship with covertour; give a directory: --weights DIR, "
+                "or Decoding(weights=DIR) (the repository has some in experiments/weights)"
+            )
+        return chosen
+    if str(wanted) in there:
+        return WEIGHTS / str(wanted)
+    home = Path(wanted)
+    if not home.is_dir():
+        known = f"shipped are {', '.join(there)}" if there else "none are shipped"
+        raise InputError(f"weights: {str(wanted)!r} is no directory and no name; {known}")
+    return _nearest(home, _names(home), model, n) or home
+
+
+def _names(home: Path) -> list[str]:
+    """The directories of weights in a directory."""
+    names = os.listdir(home) if home.is_dir() else []
+    return sorted(name for name in names if os.path.exists(f"{home}/{name}/{MODEL}"))
+
+
+def _nearest(home: Path, names: list[str], model: str, n: int) -> Path | None:
+    """Those of the weights in a directory that suit a model and n places; None where none do."""
+    if model in names:
+        return home / model
+    sizes = [int(match[1]) for name in names if (match := re.fullmatch(rf"{model}-(\d+)", name))]
     if not sizes:
-        raise InputError(
-            f"weights: {known}, none of {model}; "
-            "give a directory of your own: --weights DIR, or Decoding(weights=DIR)"
-        )
-    return WEIGHTS / f"{model}-{min(sizes, key=lambda size: (abs(size - n), size))}"
+        return None
+    return home / f"{model}-{min(sizes, key=lambda size: (abs(size - n), size))}"
 
 
 def network_for(model: str, n: int, wanted: str | Path | None = None) -> Network:

@@ -6,12 +6,14 @@ import stat
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from covertour import InputError, Instance, write
 from covertour.formats import check_output
+from covertour.storage import HOLDER, hold
 
 PLACES = Instance.from_coordinates([[0, 0], [1, 1]], radius=1)
 
@@ -159,3 +161,79 @@ def test_what_a_living_writer_is_writing_is_left_alone(
     monkeypatch.setattr(os, "replace", write_another_first)
     write(tmp_path / "a.json", PLACES)
     assert {file.name for file in tmp_path.iterdir()} == {"a.json", "b.json"}
+
+
+HOLDING = """
+import sys
+from pathlib import Path
+from covertour.storage import hold
+with hold(Path(sys.argv[1]), "a training"):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_directory_has_one_holder_until_that_is_killed(tmp_path: Path) -> None:
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDING, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert holder.stdin is not None
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "held\n"
+    with pytest.raises(InputError) as refused, hold(tmp_path, "another"):
+        pass
+    assert str(refused.value) == (
+        f"{tmp_path}: a training, process {holder.pid}, is at work here; wait for its end, "
+        "or give another directory"
+    )
+    holder.kill()
+    holder.communicate()
+    assert (tmp_path / HOLDER).exists()  # nobody was left to remove it, and nobody holds it
+    with hold(tmp_path, "another"):
+        assert (tmp_path / HOLDER).read_text() == f"another, process {os.getpid()},"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_directory_is_free_again_after_an_error(tmp_path: Path) -> None:
+    def fails() -> None:
+        with hold(tmp_path, "one"):
+            raise ValueError
+
+    with pytest.raises(ValueError):  # noqa: PT011  # raised right here
+        fails()
+    with (
+        hold(tmp_path, "one"),
+        pytest.raises(InputError, match="one, process"),
+        hold(tmp_path, "two"),
+    ):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_of_many_who_come_and_go_one_holds_at_a_time(tmp_path: Path) -> None:
+    inside = 0
+    most = 0
+
+    def try_often(name: str) -> int:
+        nonlocal inside, most
+        held = 0
+        while held < 100:
+            with suppress(InputError), hold(tmp_path, name):
+                inside += 1
+                most = max(most, inside)
+                os.listdir(tmp_path)
+                inside -= 1
+                held += 1
+        return held
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(pool.map(try_often, "abcd")) == 400
+    assert most == 1
+
+
+def test_a_directory_that_is_not_there_cannot_be_held(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="does not exist"), hold(tmp_path / "nowhere", "one"):
+        pass

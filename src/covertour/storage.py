@@ -1,7 +1,8 @@
-"""Writing files whole or not at all: under a temporary name in the same directory, then renamed.
+"""Files written whole or not at all, and one holder of a directory at a time.
 
-A writer holds a lock on its temporary file. One that is not locked was left behind by a process
-that was killed, and is removed by the next writer in that directory.
+A file is written under a temporary name in the same directory, then renamed. A writer holds a lock
+on its temporary file. One that is not locked was left behind by a process that was killed, and is
+removed by the next writer in that directory.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-from contextlib import suppress
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -22,6 +25,9 @@ except ImportError:  # Windows: what a killed process left behind stays there
 
 PREFIX, SUFFIX = ".covertour-", ".tmp"
 """How the names of temporary files begin and end."""
+
+HOLDER = ".covertour-lock"
+"""The file that whoever holds a directory has locked; it names the holder."""
 
 
 def write_text(path: Path, text: str) -> None:
@@ -113,7 +119,17 @@ def _locked_temporary(directory: Path) -> tuple[Path, BinaryIO]:
 
 def _lock(file: BinaryIO) -> bool:
     """Lock a file until it is closed or its process ends; False where another process has it."""
-    if fcntl is not None:
+    if sys.platform == "win32":
+        import msvcrt
+
+        file.seek(1 << 30)  # where nothing is: a locked byte can be read by nobody else
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        finally:
+            file.seek(0)
+    elif fcntl is not None:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -132,6 +148,50 @@ def remove_left_behind(directory: Path) -> None:
             with suppress(OSError), open(temporary, "rb") as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 temporary.unlink()
+
+
+@contextmanager
+def hold(directory: Path, what: str) -> Iterator[None]:
+    """Be the only one at work in a directory until the end of this block.
+
+    ``what``: whose work it is, such as "a training"; another who comes meanwhile is refused and
+    told. The lock ends with the process that has it, even one that is killed.
+    """
+    path = directory / HOLDER
+    try:
+        file = _locked_holder(path)
+    except OSError as error:
+        raise InputError(_why_not(path, error)) from None
+    try:
+        file.truncate(0)
+        file.write(f"{what}, process {os.getpid()},".encode())
+        file.flush()
+        yield
+    finally:
+        if fcntl is not None:  # while it is locked; Windows removes no open file
+            path.unlink(missing_ok=True)
+        file.close()
+        if fcntl is None:
+            with suppress(OSError):
+                path.unlink()
+
+
+def _locked_holder(path: Path) -> BinaryIO:
+    """The holder's file, open and locked; an error where another has it."""
+    while True:
+        file = open(path, "a+b")  # noqa: SIM115  # the caller closes it
+        if not _lock(file):
+            with file:
+                file.seek(0)
+                holder = file.read(200).decode(errors="replace") or "another process"
+            raise InputError(
+                f"{path.parent}: {holder} is at work here; wait for its end, "
+                "or give another directory"
+            )
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
+                return file
+        file.close()  # the one before removed it between our opening and our locking it
 
 
 def _why_not(path: Path, error: OSError) -> str:

@@ -22,11 +22,12 @@ PUBLIC = {"covertour", "data", "formats", "plot", "problem", "solving", *CONTRAC
 
 MAY_IMPORT = {
     "version": set(),
-    "kernel": set(),
+    "kernel": {"kernelcache"},
+    "kernelcache": {"problem", "storage"},
     "storage": {"problem"},
     "problem": {"problem"},
     **{solver: {"problem", solver, *SHARED, *CONTRACT} for solver in SOLVERS},
-    "solving": {"problem", "kernel", "version", "solving", *CONTRACT, *SOLVERS},
+    "solving": {"problem", "kernelcache", "version", "solving", *CONTRACT, *SOLVERS},
     "covertour": {"problem", "solving", "version", "formats", *CONTRACT},
     "data": {"data"},
     "plot": {"problem", "plot", *CONTRACT},

@@ -1,52 +1,63 @@
-"""Compiled kernels that are older than any of their sources are dropped, and no others."""
+"""The convention for kernels: what each decorator allows, and what a kernel may depend on."""
 
 from __future__ import annotations
 
-import os
+import ast
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numba.core.errors import NumbaError
 
-from covertour import kernel
+import covertour
+from covertour.kernel import entry, inner
+
+HOME = Path(covertour.__file__).parent
 
 
-def test_compiled_files_older_than_any_source_are_dropped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    search = tmp_path / "search"
-    cache = search / "__pycache__"
-    cache.mkdir(parents=True)
-    dates = {
-        search / "state.py": 1000,
-        search / "lns.py": 2000,
-        cache / "lns.old.nbi": 1500,
-        cache / "lns.old.1.nbc": 1999,
-        cache / "lns.new.nbi": 2001,
-        cache / "lns.new.1.nbc": 2000,
-        cache / "lns.cpython-311.pyc": 500,
-        cache / "points.ready": 1500,
-        cache / "table.ready": 2500,
-    }
-    for file, date in dates.items():
-        file.write_bytes(b"")
-        os.utime(file, (date, date))
-    monkeypatch.setattr(kernel, "HOME", tmp_path)
-    kernel._drop_stale(search)
-    assert sorted(file.name for file in cache.iterdir()) == [
-        "lns.cpython-311.pyc",
-        "lns.new.1.nbc",
-        "lns.new.nbi",
-        "table.ready",
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COVERTOUR_CACHE_DIR", str(tmp_path))
+
+
+def test_python_calls_entries_and_entries_call_inner_kernels() -> None:
+    @inner
+    def third(x):
+        return x / 3.0
+
+    @inner(inlined=True)
+    def sixth(x):
+        return third(x) / 2.0
+
+    @entry
+    def outer(x):
+        return sixth(x) / x  # divides by zero as numpy does
+
+    assert outer(6.0) == 1.0 / 6.0
+    assert np.isnan(outer(0.0))
+
+
+def test_only_who_says_so_makes_arrays() -> None:
+    def zeros(n):
+        return np.zeros(n)
+
+    assert entry(allocates=True)(zeros)(2).tolist() == [0.0, 0.0]
+    with pytest.raises(NumbaError):
+        entry(zeros)(2)
+
+
+def test_kernels_use_only_their_folder_and_the_problem() -> None:
+    # The cache tells by these sources whether machine code is up to date.
+    modules = [
+        file
+        for folder in ("search", "exact", "neural/inference")
+        for file in (HOME / folder).glob("*.py")
+        if "import entry" in file.read_text() or "import inner" in file.read_text()
     ]
-    assert kernel.is_ready("search/table")
-    assert not kernel.is_ready("search/points")
-
-
-def test_an_installation_without_compiled_kernels_is_fine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "search").mkdir()
-    (tmp_path / "search" / "lns.py").write_text("")
-    monkeypatch.setattr(kernel, "HOME", tmp_path)
-    kernel._drop_stale(tmp_path / "search")
-    assert not kernel.is_ready("search/table")
+    assert {file.parent.name for file in modules} == {"search", "exact", "inference"}
+    for file in modules:
+        own = "covertour." + ".".join(file.relative_to(HOME).parent.parts)
+        for node in ast.parse(file.read_text()).body:
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("covertour"):
+                known = (own, "covertour.problem", "covertour.kernel", "covertour.solving")
+                assert str(node.module).startswith(known), f"{file.name}: {node.module}"

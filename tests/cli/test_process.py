@@ -51,6 +51,19 @@ def test_json_can_be_piped(villages: str, tmp_path: Path) -> None:
     assert json.loads(ran.stdout)["method"] == "lns"
 
 
+def test_without_a_place_for_a_cache_it_compiles_and_says_so(villages: str, tmp_path: Path) -> None:
+    ran = covertour_process(
+        *("solve", villages, "--radius", "1", "--iterations", "20", "--json"),
+        directory=tmp_path,
+        COVERTOUR_CACHE_DIR="/dev/null/nothing",
+    )
+    assert ran.returncode == 0
+    assert json.loads(ran.stdout)["method"] == "lns"
+    compiling, uncached = ran.stderr.splitlines()
+    assert compiling.startswith("compiling lns")
+    assert uncached.startswith("covertour: /dev/null/nothing/")
+
+
 def test_bad_input_exits_2_with_one_line(tmp_path: Path) -> None:
     ran = covertour_process("info", "nowhere.csv", directory=tmp_path)
     assert (ran.returncode, ran.stdout) == (2, "")

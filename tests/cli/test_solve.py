@@ -140,7 +140,7 @@ def test_methods_lists_every_method(covertour: Any) -> None:
 
 def test_every_method_solves(covertour: Any, villages: str, weights: Any) -> None:
     for method in METHODS:
-        more = ("--method", method, "--seconds", "1", *QUICK, "--json")
+        more = ("--method", method, "--seconds", "1", *QUICK, "--json", "--quiet")
         if METHODS[method].model is not None:
             more = (*more, "--weights", weights(METHODS[method].model))
         result = solved(covertour("solve", villages, "-k", "1", *more))

@@ -260,18 +260,21 @@ def _search(
 ) -> Result:
     """Solve, telling whoever watches the terminal how it goes."""
     from covertour.neural.inference.compiled import interpreted
-    from covertour.solving.methods import METHODS, compiled, load
+    from covertour.solving.methods import METHODS, load
     from covertour.solving.methods import solve as find_tour
 
     _ = instance.coverage  # where nobody covers some place, say so before anything is compiled
     once = _is_one_small_tour(instance, method, decoding)
     if not once:
         _load_numba()
-        if not quiet and not compiled(method, instance):
-            seconds = COMPILE_SECONDS if METHODS[method].searches else COMPILE_DECODING_SECONDS
-            show.note(f"compiling {method}, once, about {seconds} s ...")
+
+    def tell_of_compiling() -> None:
+        seconds = COMPILE_SECONDS if METHODS[method].searches else COMPILE_DECODING_SECONDS
+        show.note(f"compiling {method}, once, about {seconds} s ...")
+
     with interpreted() if once else nullcontext():
-        load(method, instance, decoding)  # before the live line shows a clock
+        # Before the live line shows a clock.
+        load(method, instance, decoding, None if quiet or once else tell_of_compiling)
         shown = show.on_terminal() and not quiet
         with show.live_line(instance, stop, shown) as on_progress:
             return find_tour(
@@ -373,10 +376,14 @@ def warmup() -> None:
     """Compile the search ahead, so that the first solve starts at once."""
     from covertour.solving import methods
 
-    if methods.all_compiled():
+    compiling: list[float] = []  # when it began, if anything has to be compiled
+
+    def tell_of_compiling() -> None:
+        show.note("compiling the search for every kind of instance, less than a minute ...")
+        compiling.append(perf_counter())
+
+    methods.warmup(tell_of_compiling)
+    if compiling:
+        show.say(f"The search is compiled ({perf_counter() - compiling[0]:.0f} s).")
+    else:
         show.say("The search is compiled already.")
-        return
-    show.note("compiling the search for every kind of instance, less than a minute ...")
-    begin = perf_counter()
-    methods.warmup()
-    show.say(f"The search is compiled ({perf_counter() - begin:.0f} s).")

@@ -9,8 +9,8 @@ ones, so broad ways are looked for first (capacity scaling).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from covertour.kernel import entry, inner
 from covertour.problem.metric import FloatArray, IntArray
 
 TINY = 1e-9
@@ -40,7 +40,7 @@ def arcs(nodes: int, u: IntArray, v: IntArray, x: FloatArray) -> Arcs:
     return first, head.astype(np.int64), back, capacity
 
 
-@njit(cache=True, nogil=True)
+@inner
 def max_flow(
     first: IntArray,
     head: IntArray,
@@ -116,7 +116,7 @@ def max_flow(
     return flow
 
 
-@njit(cache=True, nogil=True)
+@entry(allocates=True)
 def small_cuts(
     first: IntArray,
     head: IntArray,
@@ -197,7 +197,7 @@ def small_cuts(
     return sides[:found], which[:found], runs
 
 
-@njit(cache=True, nogil=True)
+@entry(allocates=True)
 def tree_of_cuts(
     first: IntArray, head: IntArray, back: IntArray, capacity: FloatArray
 ) -> np.ndarray:

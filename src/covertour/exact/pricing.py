@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from covertour.kernel import entry
 from covertour.problem.metric import FloatArray, IntArray
 
 
-@njit(cache=True, nogil=True)
+@entry(allocates=True)
 def reduced_costs(
     u: IntArray,
     v: IntArray,
@@ -45,7 +45,7 @@ def reduced_costs(
     return result
 
 
-@njit(cache=True, nogil=True)
+@entry(allocates=True)
 def entries_of_pairs(
     u: IntArray, v: IntArray, of_place_start: IntArray, of_place: IntArray, inside: np.ndarray
 ) -> tuple[IntArray, IntArray]:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from covertour.kernel import entry, inlined, inner, mark_ready
+from covertour.kernel import entry, inner
 from covertour.problem.instance import Instance
 from covertour.problem.metric import IntArray
 from covertour.search.changes import (
@@ -46,7 +46,6 @@ from covertour.search.state import (
     distance,
     draw_below,
     draw_unit,
-    kind_of,
     make_state,
     stops_near,
 )
@@ -224,7 +223,7 @@ def _keep_best(s, anneal, best):
         anneal[0].improved = anneal[0].iterations
 
 
-@inlined
+@inner(inlined=True)
 def _attempt(s, touched, temperature):
     """One iteration."""
     saved = s.tour.length
@@ -348,7 +347,6 @@ def lns(
                     restart(worker.state, worker.anneal, worker.best)
     except KeyboardInterrupt:
         pass  # whoever is in a hurry gets the best tour so far
-    mark_ready(f"search/{kind_of(instance)}")
     return _best(team).tour
 
 

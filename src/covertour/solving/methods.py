@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cache, partial
@@ -47,7 +48,6 @@ __all__ = [
     "Decoding",
     "Method",
     "Progress",
-    "compiled",
     "default_stop",
     "solve",
     "warmup",
@@ -368,56 +368,55 @@ METHODS: dict[str, Method] = {
 """The methods by name."""
 
 
-def compiled(method: str, instance: Instance) -> bool:
-    """Whether the kernels that a method needs for an instance were compiled before."""
-    from covertour.kernel import is_ready
-    from covertour.neural.inference.compiled import LOOPS
-    from covertour.search.state import kind_of
+def _telling(on_compile: Callable[[], None] | None) -> AbstractContextManager[None]:
+    """A context that calls ``on_compile``, if there is one, before anything is compiled in it."""
+    if on_compile is None:
+        return nullcontext()
+    from covertour import kernelcache
 
-    needed = []
-    if METHODS[method].model is not None:
-        needed.append(LOOPS)
-    if METHODS[method].searches:
-        needed.append(f"search/{kind_of(instance)}")
-    return all(map(is_ready, needed))
+    return kernelcache.on_compile(on_compile)
 
 
-def all_compiled() -> bool:
-    """Whether :func:`warmup` has nothing to do."""
-    from covertour.kernel import is_ready
-    from covertour.neural.inference.compiled import LOOPS
-    from covertour.search.state import KINDS
+def warmup(on_compile: Callable[[], None] | None = None) -> None:
+    """Compile the default method for every kind of instance, and what decodes learned tours.
 
-    return all(map(is_ready, [LOOPS, *(f"search/{kind}" for kind in KINDS)]))
-
-
-def warmup() -> None:
-    """Compile the default method for every kind of instance, and what decodes learned tours."""
+    ``on_compile`` is called before anything is compiled, if not all is in the cache.
+    """
     from covertour.neural.inference.compiled import loops
     from covertour.search.state import KINDS
 
-    for kind in KINDS:
-        _load("lns", kind)
-    loops()
-
-
-def load(method: str, instance: Instance, decoding: Decoding | None = None) -> None:
-    """Compile or load what a method needs for an instance, so that no solve's clock pays for it."""
-    chosen = METHODS[method]
-    if chosen.model is not None:
-        from covertour.neural.inference.compiled import loops
-        from covertour.neural.inference.places import check_places
-        from covertour.neural.inference.shipped import network_for
-
-        check_places(instance)
+    with _telling(on_compile):
+        for kind in KINDS:
+            _load("lns", kind)
         loops()
-        network_for(chosen.model, instance.n, decoding.weights if decoding else None)
-        method = "lns"
-    if chosen.searches:
-        from covertour.search.state import kind_of, load_tree
 
-        _load(method, kind_of(instance))
-        load_tree(instance)
+
+def load(
+    method: str,
+    instance: Instance,
+    decoding: Decoding | None = None,
+    on_compile: Callable[[], None] | None = None,
+) -> None:
+    """Compile or load what a method needs for an instance, so that no solve's clock pays for it.
+
+    ``on_compile`` is called before anything is compiled, if not all is in the cache.
+    """
+    chosen = METHODS[method]
+    with _telling(on_compile):
+        if chosen.model is not None:
+            from covertour.neural.inference.compiled import loops
+            from covertour.neural.inference.places import check_places
+            from covertour.neural.inference.shipped import network_for
+
+            check_places(instance)
+            loops()
+            network_for(chosen.model, instance.n, decoding.weights if decoding else None)
+            method = "lns"
+        if chosen.searches:
+            from covertour.search.state import kind_of, load_tree
+
+            _load(method, kind_of(instance))
+            load_tree(instance)
 
 
 @cache

@@ -23,9 +23,6 @@ from covertour.neural.inference.kernels import Tables
 
 Loop = Callable[..., Any]
 
-LOOPS = "neural/inference/decoding"
-"""By which name :mod:`covertour.kernel` remembers that the loops were compiled before."""
-
 
 @dataclass
 class Loops:
@@ -60,23 +57,23 @@ def interpreted() -> Iterator[None]:
 
 @cache
 def _compiled() -> Loops:
-    from covertour.kernel import arithmetic, inner, mark_ready
+    from covertour.kernel import inner
 
-    made = Loops(**_compile(kernels, inner), **_compile(gain_kernels, arithmetic))
+    quick = inner(reassociates=True)
+    made = Loops(**_compile(kernels, inner), **_compile(gain_kernels, quick))
     _call_each(made)
-    mark_ready(LOOPS)
     return made
 
 
 def _compile(module: ModuleType, inside: Callable[..., Any]) -> dict[str, Loop]:
     """The loops of a module that are called from outside; ``inside`` compiles the others."""
-    from covertour.kernel import allocating
+    from covertour.kernel import entry
 
     outside = {field.name for field in fields(Loops)}
     names = vars(module).copy()  # compiled loops are to call compiled ones
     found = getmembers(module, isfunction)
     for name, function in found:
-        compiled = allocating if name in outside else inside
+        compiled = entry(allocates=True) if name in outside else inside
         names[name] = compiled(FunctionType(function.__code__, names, name))
     return {name: names[name] for name, _ in found if name in outside}
 

@@ -142,7 +142,7 @@ def test_a_search_imports_nothing_while_its_clock_runs(n: int) -> None:
     code = f"""
 import sys
 from covertour import random_instance, solve
-from covertour.solving.methods import load
+from covertour.solving.loading import load
 from covertour.solving.stop import MaxIterations
 instance = random_instance({n}, nearest=7)
 load("lns", instance)

@@ -24,14 +24,15 @@ from covertour.version import __version__
 if TYPE_CHECKING:
     from covertour.formats import read, read_tour, write
     from covertour.solving.many import solve_many
-    from covertour.solving.methods import METHODS, Decoding, solve
+    from covertour.solving.methods import METHODS, Decoding
+    from covertour.solving.solve import solve
 
 _LAZY = {
     "Decoding": "covertour.solving.methods",
     "METHODS": "covertour.solving.methods",
     "read": "covertour.formats",
     "read_tour": "covertour.formats",
-    "solve": "covertour.solving.methods",
+    "solve": "covertour.solving.solve",
     "solve_many": "covertour.solving.many",
     "write": "covertour.formats",
 }

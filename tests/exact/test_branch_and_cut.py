@@ -5,7 +5,9 @@ import pytest
 
 from covertour import InputError, Instance, make_tour, random_instance, verify
 from covertour.exact.branch_and_cut import prove
-from covertour.solving.stop import GapBelow, MaxIterations, MaxSeconds, Stop, TargetLength
+from covertour.solving import clock as clocks
+from covertour.solving.clock import Clock
+from covertour.solving.stop import GapBelow, MaxIterations, MaxSeconds, TargetLength
 
 
 def everyone(instance):
@@ -13,7 +15,7 @@ def everyone(instance):
 
 
 def proven(instance, **options):
-    proof = prove(instance, everyone(instance), stop=Stop(), **options)
+    proof = prove(instance, everyone(instance), Clock(), **options)
     assert proof.optimal
     assert not proof.warnings
     assert proof.length * (1 - 1e-6) <= proof.bound <= proof.length
@@ -32,7 +34,7 @@ def test_a_random_instance_is_solved_from_a_poor_tour(rule):
 def test_pairs_decided_in_the_tree_raise_its_bound():
     # Here the places are whole before the pairs are, so that the tree has to decide pairs.
     instance = random_instance(50, radius=(0.0, 0.25), seed=11)
-    proof = prove(instance, everyone(instance), stop=MaxIterations(60))
+    proof = prove(instance, everyone(instance), Clock(MaxIterations(60)))
     assert proof.optimal
     assert not proof.warnings
     assert proof.nodes > 1
@@ -97,13 +99,13 @@ def test_single_place():
 def test_asymmetric_distances_are_refused():
     instance = Instance.from_matrix([[0, 1, 2], [2, 0, 1], [1, 2, 0]], nearest=0)
     with pytest.raises(InputError, match="symmetric"):
-        prove(instance, np.arange(3), stop=Stop())
+        prove(instance, np.arange(3), Clock())
 
 
 def test_a_start_that_covers_nothing_is_refused():
     instance = random_instance(10, nearest=1)
     with pytest.raises(InputError, match="covering tour"):
-        prove(instance, np.array([0]), stop=Stop())
+        prove(instance, np.array([0]), Clock())
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +122,7 @@ def hard():
 )
 def test_a_limit_leaves_a_bound_that_holds(hard, stop):
     instance, start, shortest = hard
-    proof = prove(instance, start, stop=stop)
+    proof = prove(instance, start, Clock(stop))
     assert 0.0 <= proof.bound <= shortest * (1 + 1e-9)
     assert proof.length >= shortest * (1 - 1e-9)
     assert verify(instance, make_tour(instance, proof.places)).ok
@@ -128,26 +130,32 @@ def test_a_limit_leaves_a_bound_that_holds(hard, stop):
 
 def test_gap_limit_is_met(hard):
     instance, start, _ = hard
-    proof = prove(instance, start, stop=GapBelow(0.2), improve=lambda _: start)
+    proof = prove(instance, start, Clock(GapBelow(0.2)), improve=lambda _: start)
     assert proof.gap <= 0.2
 
 
-def test_interrupt_returns_what_is_proven(hard):
+@pytest.fixture
+def every_report(monkeypatch):
+    """Progress is told at every look at the clock."""
+    monkeypatch.setattr(clocks, "REPORT_EVERY", 0.0)
+
+
+def test_interrupt_returns_what_is_proven(hard, every_report):
     instance, start, shortest = hard
 
     def interrupt(progress):
         if progress.bound > 0.2 * shortest:
             raise KeyboardInterrupt
 
-    proof = prove(instance, start, stop=Stop(), on_progress=interrupt)
+    proof = prove(instance, start, Clock(on_progress=interrupt))
     assert not proof.optimal
     assert 0.2 * shortest < proof.bound <= shortest
 
 
-def test_progress_only_gets_better(hard):
+def test_progress_only_gets_better(hard, every_report):
     instance, start, shortest = hard
     seen = []
-    prove(instance, start, stop=Stop(), on_progress=seen.append)
+    prove(instance, start, Clock(on_progress=seen.append))
     bounds = [progress.bound for progress in seen]
     lengths = [progress.length for progress in seen]
     assert bounds == sorted(bounds)
@@ -155,9 +163,22 @@ def test_progress_only_gets_better(hard):
     assert all(progress.bound <= shortest * (1 + 1e-9) for progress in seen)
 
 
+def test_every_better_tour_is_told(hard):
+    instance, start, shortest = hard
+    told = []
+    clock = Clock(on_improve=lambda _, length, places: told.append((length, places)))
+    proof = prove(instance, start, clock)
+    lengths = [length for length, _ in told]
+    assert lengths == sorted(lengths, reverse=True)
+    assert lengths == [length for _, length in clock.trace]
+    assert lengths[0] == instance.length(start)
+    assert lengths[-1] == proof.length == pytest.approx(shortest)
+    assert all(verify(instance, make_tour(instance, places)).ok for _, places in told)
+
+
 def test_same_seed_same_proof(hard):
     instance, start, _ = hard
-    first, second = (prove(instance, start, stop=Stop(), seed=4) for _ in range(2))
+    first, second = (prove(instance, start, Clock(), seed=4) for _ in range(2))
     assert first.places.tolist() == second.places.tolist()
     assert (first.nodes, first.cuts, first.bound) == (second.nodes, second.cuts, second.bound)
 
@@ -170,6 +191,6 @@ def test_rounded_points_reach_the_callers_search(hard):
         asked.append(places)
         return start
 
-    proof = prove(instance, start, stop=Stop(), improve=improve)
+    proof = prove(instance, start, Clock(), improve=improve)
     assert proof.length == pytest.approx(shortest)
     assert all(len(places) and set(places.tolist()) <= set(start.tolist()) for places in asked)

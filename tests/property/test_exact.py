@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from covertour import InputError, Instance
 from covertour.exact.branch_and_cut import prove
-from covertour.solving.stop import MaxIterations, Stop
+from covertour.solving.clock import Clock
+from covertour.solving.stop import MaxIterations
 
 
 def shortest(instance: Instance) -> float:
@@ -87,13 +88,13 @@ def test_proofs_agree_with_brute_force(instance: Instance, nodes: int, seed: int
     true = shortest(instance)
     rounding = 1e-9 + 1e-6 * true
 
-    proof = prove(instance, start, stop=Stop(), seed=seed)
+    proof = prove(instance, start, Clock(), seed=seed)
     assert proof.optimal
     assert abs(proof.length - true) <= rounding
     assert proof.bound <= true + 1e-9 * (1 + true)
     assert proof.bound >= true - rounding
     assert instance.length(proof.places) == proof.length
 
-    early = prove(instance, start, stop=MaxIterations(nodes), seed=seed)
+    early = prove(instance, start, Clock(MaxIterations(nodes)), seed=seed)
     assert early.bound <= true + 1e-9 * (1 + true)
     assert early.length >= true - 1e-9 * (1 + true)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from threading import Semaphore
 
 import numpy as np
 import pytest
@@ -18,8 +19,11 @@ from covertour import (
     solve_many,
     verify,
 )
+from covertour.problem.metric import IntArray
 from covertour.solving import many
-from covertour.solving.stop import MaxIterations, MaxSeconds
+from covertour.solving.clock import Clock
+from covertour.solving.methods import Method, Outcome
+from covertour.solving.stop import MaxIterations, MaxSeconds, Stop
 
 MAPS = [random_instance(12 + 5 * (seed % 3), nearest=3, seed=seed) for seed in range(10)]
 SHORT = MaxIterations(40)
@@ -81,7 +85,7 @@ def test_bad_calls_are_refused_before_any_work(weights: Callable[[str], Path]) -
     for instances, call, words in (
         ([*MAPS, lonely], {}, "no allowed place covers"),
         (MAPS, {"method": "lnss"}, "did you mean 'lns'"),
-        (MAPS, {"workers": 0}, "at least one worker"),
+        (MAPS, {"workers": 0}, "workers: expected 1 to 256 threads"),
         (MAPS, {"decoding": Decoding()}, "lns is not a learned method"),
         ([*MAPS, flat], {"method": "am", "decoding": decoding}, "needs coordinates"),
     ):
@@ -90,13 +94,43 @@ def test_bad_calls_are_refused_before_any_work(weights: Callable[[str], Path]) -
     assert told == []
 
 
-def test_ctrl_c_ends_all_of_it() -> None:
+def test_ctrl_c_ends_all_of_it_and_keeps_what_there_is() -> None:
     told: list[int] = []
 
     def interrupt(index: int, _: Result) -> None:
         told.append(index)
-        raise KeyboardInterrupt
+        if index == 1:
+            raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        solve_many(MAPS * 20, stop=SHORT, on_result=interrupt)
-    assert told == [0]
+    maps = [random_instance(60, nearest=3, seed=seed) for seed in range(50)]
+    found = solve_many(maps, stop=SHORT, on_result=interrupt)
+    assert told == list(range(len(found)))
+    assert 2 <= len(found) < 50
+    assert [one.instance for one in found] == [one.name for one in maps[: len(found)]]
+
+
+def test_ctrl_c_leaves_the_best_tours_of_the_searches_that_run() -> None:
+    maps = [random_instance(9, nearest=3, seed=seed) for seed in range(50)]
+    running = Semaphore(0)
+
+    def run(instance: Instance, clock: Clock, seed: int, start: IntArray) -> Outcome:
+        """The first waits until two others run, and those run until they are interrupted."""
+        everyone = np.arange(instance.n)
+        clock.improved(instance.length(everyone), everyone)
+        if instance is maps[0]:
+            running.acquire()
+            running.acquire()
+        else:
+            running.release()
+            while not clock.over:
+                pass
+        return Outcome(everyone)
+
+    def interrupt(index: int, _: Result) -> None:
+        if index == 0:
+            raise KeyboardInterrupt
+
+    method = Method("run", run, limit=lambda _: Stop())
+    found = solve_many(maps, method, workers=3, on_result=interrupt)
+    assert 3 <= len(found) < 50
+    assert {one.stopped for one in found[1:]} == {"interrupt"}

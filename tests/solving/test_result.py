@@ -10,7 +10,7 @@ import pytest
 from covertour import Result, Tour, __version__
 
 
-def result(length: float = 110.0, bound: float | None = None) -> Result:
+def result(length: float = 110.0, bound: float | None = None, stopped: str = "limit") -> Result:
     return Result(
         instance="villages",
         method="search",
@@ -20,6 +20,7 @@ def result(length: float = 110.0, bound: float | None = None) -> Result:
         iterations=5000,
         bound=bound,
         trace=((0.1, 130.0), (0.7, 110.0)),
+        stopped=stopped,
     )
 
 
@@ -54,6 +55,7 @@ def test_the_file_has_the_fields_in_order_and_null_where_nothing_is_proven() -> 
         ("seconds", 1.25),
         ("seed", 3),
         ("iterations", 5000),
+        ("stopped", "limit"),
         ("version", __version__),
     ]
 
@@ -70,3 +72,4 @@ def test_printed_it_says_what_was_found_and_what_is_proven() -> None:
     assert str(result(bound=100.0)).endswith("no tour is shorter than 100: gap 10.0000%")
     assert str(result(bound=110.0)).endswith("no tour is shorter than 110: proven optimal")
     assert str(result(bound=0.0)).endswith("gap unknown")
+    assert str(result(stopped="interrupt")).endswith("interrupted: the best tour so far")

@@ -14,9 +14,11 @@ from covertour.bench.tables import Column, Document, Table, percent_text, time_t
 from covertour.problem.errors import InputError
 from covertour.problem.generate import random_instance
 from covertour.problem.instance import Instance
+from covertour.solving.loading import load
 from covertour.solving.many import solve_many
-from covertour.solving.methods import METHODS, Decoding, load, solve
+from covertour.solving.methods import METHODS, Decoding
 from covertour.solving.result import Result
+from covertour.solving.solve import solve
 from covertour.solving.stop import MaxSeconds
 
 SAMPLES = 32

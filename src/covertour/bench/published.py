@@ -20,7 +20,7 @@ from covertour.bench.runs import (
 )
 from covertour.bench.tables import Column, Document, Table, percent_text, time_text
 from covertour.problem.errors import InputError
-from covertour.solving.stop import MaxSeconds, TargetLength
+from covertour.solving.stop import MaxSeconds, Stop, TargetLength
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def literature(
     done = 0
     for case in cases:
         instance = case.load()
-        stop = MaxSeconds(seconds)
+        stop: Stop = MaxSeconds(seconds)
         if not full_time:
             stop |= TargetLength(case.best_known)
         for method in methods:

@@ -11,9 +11,10 @@ from types import FrameType
 from covertour.problem.errors import InputError, SolveError
 from covertour.problem.instance import Instance
 from covertour.problem.referee import verify
-from covertour.solving.methods import METHODS, solve
+from covertour.solving.methods import METHODS
 from covertour.solving.result import Result
-from covertour.solving.stop import MaxIterations, MaxSeconds, Stop
+from covertour.solving.solve import solve
+from covertour.solving.stop import MaxIterations, MaxSeconds, StoppingRule
 
 OnStep = Callable[[float, float, str], None]
 """Called before each run of a benchmark with the share of the work that is done, the whole, and
@@ -60,7 +61,9 @@ def gap_percent(length: float, reference: float) -> float:
     return 100.0 * (length / reference - 1.0) if reference > 0 else float("inf")
 
 
-def timed_run(instance: Instance, method: str, stop: Stop, seed: int, workers: int = 1) -> Run:
+def timed_run(
+    instance: Instance, method: str, stop: StoppingRule, seed: int, workers: int = 1
+) -> Run:
     """Solve with the coverage built beforehand; see :class:`Run` for what is timed."""
     _ = instance.coverage
     result = _solve_interruptibly(instance, method, stop, seed, workers)
@@ -70,7 +73,7 @@ def timed_run(instance: Instance, method: str, stop: Stop, seed: int, workers: i
 
 
 def _solve_interruptibly(
-    instance: Instance, method: str, stop: Stop, seed: int, workers: int
+    instance: Instance, method: str, stop: StoppingRule, seed: int, workers: int
 ) -> Result:
     """Solve; Ctrl-C, which a solve answers with its best tour so far, ends the benchmark."""
     pressed = False

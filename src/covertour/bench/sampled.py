@@ -20,7 +20,7 @@ from covertour.bench.runs import (
 from covertour.bench.tables import Column, Document, Table, percent_text, time_text
 from covertour.problem.errors import InputError
 from covertour.problem.generate import random_instance
-from covertour.solving.stop import MaxIterations, MaxSeconds, Stop
+from covertour.solving.stop import MaxIterations, MaxSeconds, StoppingRule
 
 OVERHEAD = 0.002
 """About how many seconds a run takes beside its search; only the time left is judged by it."""
@@ -110,7 +110,9 @@ def random(
     long = 60.0 if reference_seconds is None else reference_seconds
     check_positive("reference seconds", [long])
 
-    limits: list[tuple[str, Stop]] = [(f"{value:g} s", MaxSeconds(value)) for value in seconds]
+    limits: list[tuple[str, StoppingRule]] = [
+        (f"{value:g} s", MaxSeconds(value)) for value in seconds
+    ]
     limits += [(f"{value} iterations", MaxIterations(value)) for value in iterations]
     # Iterations take an unknown time; a millisecond each does to judge the time left by.
     planned = [*seconds, *(value / 1000 for value in iterations)]

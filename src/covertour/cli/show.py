@@ -18,8 +18,8 @@ from rich.text import Text
 
 from covertour.problem.instance import Instance
 from covertour.problem.tour import Tour, service
-from covertour.solving.result import Progress, Result
-from covertour.solving.stop import Stop
+from covertour.solving.result import Result
+from covertour.solving.stop import Progress, StoppingRule, limits_of
 
 LONGEST_ITINERARY = 50
 """A tour of more stops is not listed on the terminal unless asked for."""
@@ -151,26 +151,27 @@ def _one_line(text: str) -> Text:
 
 @contextmanager
 def live_line(
-    instance: Instance, stop: Stop, shown: bool
+    instance: Instance, stop: StoppingRule, shown: bool
 ) -> Iterator[Callable[[Progress], None] | None]:
     """While a search runs: a function that shows its progress on one line, None where unwanted."""
     if not shown:
         yield None
         return
+    seconds = limits_of(stop).seconds
     from rich.live import Live
     from rich.progress_bar import ProgressBar
 
     def line(progress: Progress) -> RenderableType:
         grid = Table.grid(padding=(0, 2, 0, 0))
         parts: list[RenderableType] = [f"{progress.seconds:.1f} s"]
-        if math.isfinite(stop.seconds):
-            bar = ProgressBar(total=stop.seconds, completed=progress.seconds, width=12)
-            parts = [bar, f"{progress.seconds:.1f} of {stop.seconds:g} s"]
+        if math.isfinite(seconds):
+            bar = ProgressBar(total=seconds, completed=progress.seconds, width=12)
+            parts = [bar, f"{progress.seconds:.1f} of {seconds:g} s"]
         parts.append(f"[bold]{distance(instance, progress.length)}[/bold]")
         if progress.bound is not None and progress.bound > 0:
             parts.append(f"gap {progress.length / progress.bound - 1:.2%}")
         parts.append(f"{progress.iterations / max(progress.seconds, 1e-9):,.0f} iterations/s")
-        parts.append(f"improved {progress.since_improvement:.1f} s ago")
+        parts.append(f"improved {progress.idle_seconds:.1f} s ago")
         for _ in parts:
             grid.add_column(no_wrap=True)
         grid.add_row(*parts)

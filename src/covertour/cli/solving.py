@@ -35,6 +35,7 @@ from covertour.solving.stop import (
     MaxSeconds,
     NoImprovement,
     Stop,
+    StoppingRule,
     TargetLength,
 )
 
@@ -186,10 +187,12 @@ def solve(
     if prove and method not in ("lns", "exact"):
         raise InputError(f"--prove: proofs are by the method exact, not by {method}")
     method = "exact" if prove else method
+    if gap is not None and not METHODS[method].proves:
+        raise InputError("--gap: goes with --prove; without a proof no gap is known")
     decoding = _decoding(method, samples, symmetries, weights, raw)
     stop = _stop(seconds, iterations, target, no_improvement, gap)
     if seconds is None and iterations is None and no_improvement is None:
-        stop = stop | default_stop(instance, method)
+        stop |= default_stop(instance, method)
     result = _search(instance, method, stop, seed, workers, start_tour, quiet, decoding)
     for path in outputs:
         formats.write(path, instance, result)
@@ -216,7 +219,7 @@ def _stop(
     gap: float | None,
 ) -> Stop:
     """The limits that were given, together."""
-    stop = Stop()
+    stop: Stop = Stop()
     if seconds is not None:
         stop |= MaxSeconds(seconds)
     if iterations is not None:
@@ -251,7 +254,7 @@ def _decoding(
 def _search(
     instance: Instance,
     method: str,
-    stop: Stop,
+    stop: StoppingRule,
     seed: int = 0,
     workers: int = 1,
     start: Tour | None = None,
@@ -260,8 +263,9 @@ def _search(
 ) -> Result:
     """Solve, telling whoever watches the terminal how it goes."""
     from covertour.neural.inference.compiled import interpreted
-    from covertour.solving.methods import METHODS, load
-    from covertour.solving.methods import solve as find_tour
+    from covertour.solving.loading import load
+    from covertour.solving.methods import METHODS
+    from covertour.solving.solve import solve as find_tour
 
     _ = instance.coverage  # where nobody covers some place, say so before anything is compiled
     once = _is_one_small_tour(instance, method, decoding)
@@ -374,7 +378,7 @@ def demo(
 
 def warmup() -> None:
     """Compile the search ahead, so that the first solve starts at once."""
-    from covertour.solving import methods
+    from covertour.solving import loading
 
     compiling: list[float] = []  # when it began, if anything has to be compiled
 
@@ -382,7 +386,7 @@ def warmup() -> None:
         show.note("compiling the search for every kind of instance, less than a minute ...")
         compiling.append(perf_counter())
 
-    methods.warmup(tell_of_compiling)
+    loading.warmup(tell_of_compiling)
     if compiling:
         show.say(f"The search is compiled ({perf_counter() - compiling[0]:.0f} s).")
     else:

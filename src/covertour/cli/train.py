@@ -131,7 +131,7 @@ def _config(
 
 def _teach(instances: Sequence[Instance]) -> list[IntArray]:
     """Good tours: those of the search, after a number of iterations that grows with the places."""
-    from covertour.solving.methods import solve
+    from covertour.solving.solve import solve
     from covertour.solving.stop import MaxIterations
 
     tours = []

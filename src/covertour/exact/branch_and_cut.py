@@ -18,7 +18,7 @@ from covertour.exact.formulation import (
     shortest_of_one_or_two,
     starting_edges,
 )
-from covertour.exact.proof import SAME_LENGTH, Progress, Proof, relative_gap
+from covertour.exact.proof import SAME_LENGTH, Proof, relative_gap
 from covertour.exact.relaxation import Relaxation
 from covertour.exact.rounds import separate
 from covertour.exact.separation import make_point
@@ -26,7 +26,7 @@ from covertour.exact.tours import as_tour, covers, fraction
 from covertour.problem.errors import InputError
 from covertour.problem.instance import Instance
 from covertour.problem.metric import IntArray
-from covertour.solving.stop import Stop
+from covertour.solving.clock import Clock
 
 NEIGHBOURS = 10
 """Pairs a place starts with; the rest is priced."""
@@ -36,25 +36,24 @@ IDLE_SOLVES = 1
 
 
 class _Limit(Exception):
-    """A limit of the caller's stop is reached."""
+    """The caller's clock is over."""
 
 
 def prove(
     instance: Instance,
     start: IntArray,
+    clock: Clock,
     *,
-    stop: Stop,
     seed: int = 0,
     improve: Callable[[IntArray], IntArray] | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
 ) -> Proof:
     """Prove how short a covering tour can be, starting from the covering tour ``start``, int64[m].
 
-    ``stop``: ``seconds``, ``gap``, ``length``, and ``iterations`` as the number of nodes.
+    The clock counts nodes as iterations, and hears of every better tour and of the bound.
     ``improve`` turns a list of places, often not a covering tour, into a good covering tour.
     Whatever ends the proof, also Ctrl-C, what is proven so far is returned.
     """
-    search = _Search(instance, start, stop, seed, improve, on_progress)
+    search = _Search(instance, start, clock, seed, improve)
     try:
         search.run()
     except (_Limit, KeyboardInterrupt):
@@ -69,22 +68,21 @@ class _Search:
         self,
         instance: Instance,
         start: IntArray,
-        stop: Stop,
+        clock: Clock,
         seed: int,
         improve: Callable[[IntArray], IntArray] | None,
-        on_progress: Callable[[Progress], None] | None,
     ) -> None:
         self.begun = perf_counter()
         self.instance = instance
-        self.stop = stop
+        self.clock = clock
         self.improve = improve
-        self.on_progress = on_progress
         self.rng = np.random.default_rng(seed)
         self.problem: Problem = make_problem(instance)
         self.places = np.array(start, dtype=np.int64)
         self.length = instance.length(self.places)
         if not covers(self.problem, self.places):
             raise InputError("start: expected a covering tour that keeps the instance's rules")
+        clock.improved(self.length, self.places)
         self.open: list[Node] = []
         self.active: Node | None = None
         self.numbers = count()
@@ -134,30 +132,11 @@ class _Search:
         )
 
     def check_limits(self) -> None:
-        """Tell the caller where the proof stands, and stop where a limit is reached."""
-        bound = self.bound
-        if self.on_progress is not None:
-            self.on_progress(
-                Progress(
-                    seconds=perf_counter() - self.begun,
-                    nodes=self.nodes,
-                    open_nodes=len(self.open) + (self.active is not None),
-                    cuts=len(self.relaxation.pool) if self.relaxation is not None else 0,
-                    bound=min(bound, self.length),
-                    length=self.length,
-                )
-            )
-        stop = self.stop
-        if (
-            perf_counter() - self.begun >= stop.seconds
-            or self.length <= stop.length
-            or relative_gap(self.length, bound) <= stop.gap
-        ):
+        """Tell the clock where the proof stands, and stop where it is over."""
+        self.clock.bound = min(self.bound, self.length)
+        self.clock.report()
+        if self.clock.over:
             raise _Limit
-
-    def seconds_left(self) -> float:
-        """Until the time limit."""
-        return self.stop.seconds - (perf_counter() - self.begun)
 
     # --- tours -------------------------------------------------------------------------------
 
@@ -168,6 +147,7 @@ class _Search:
             length = self.instance.length(places)
             if length < self.length:
                 self.places, self.length = places, length
+                self.clock.improved(length, places)
                 if self.decisions is not None:
                     self.decisions.fix_by_cost(self.cutoff)
 
@@ -209,12 +189,11 @@ class _Search:
             for child in children:
                 heapq.heappush(self.open, child)
             self.active = None
+            self.clock.iterations = self.nodes
             while self.open and self.open[0].bound >= self.cutoff:
                 heapq.heappop(self.open)
             if not self.open:
                 return
-            if self.nodes >= self.stop.iterations:
-                raise _Limit
             self.check_limits()
             self.activate(children)
 
@@ -245,7 +224,7 @@ class _Search:
         before = node.bound
         rounding_due = 0
         for turn in count():
-            relaxation.solve(seconds=self.seconds_left())
+            relaxation.solve(seconds=self.clock.seconds_left)
             costs = costs_of(relaxation)
             node.bound = max(node.bound, costs.bound)
             if at_root or turn % 5 == 4:
@@ -253,7 +232,7 @@ class _Search:
             if node.bound >= self.cutoff:
                 return []
             if not relaxation.optimal:
-                if self.seconds_left() <= 0.0:
+                if self.clock.seconds_left <= 0.0:
                     raise _Limit
                 self.warn("the solver of linear programs had trouble; the bound may be weaker")
             attractive = relaxation.price(costs.pairs, max(100, self.problem.n))
@@ -306,7 +285,7 @@ class _Search:
             decisions.fix_by_cost(self.cutoff, delete=True)
             if node.bound >= self.cutoff:
                 return []
-            relaxation.solve(seconds=self.seconds_left())
+            relaxation.solve(seconds=self.clock.seconds_left)
         elif self.nodes % 10 == 0:
             self.try_rounding()
         if node.bound >= self.cutoff:

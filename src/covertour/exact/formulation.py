@@ -71,17 +71,23 @@ class Problem:
         return owner[order], start
 
 
-def make_problem(instance: Instance) -> Problem:
-    """The program of an instance; an error where distances are not symmetric or n is too large."""
+def check_provable(instance: Instance) -> None:
+    """An error where distances are not symmetric or there are too many places."""
     if not instance.symmetric:
         raise InputError(
             f"{instance.name}: the exact method needs symmetric distances; this matrix has none"
         )
-    n = instance.n
-    if n > MOST_PLACES:
+    if instance.n > MOST_PLACES:
         raise InputError(
-            f"{instance.name}: the exact method takes at most {MOST_PLACES:,} places, not {n:,}"
+            f"{instance.name}: the exact method takes at most {MOST_PLACES:,} places, "
+            f"not {instance.n:,}"
         )
+
+
+def make_problem(instance: Instance) -> Problem:
+    """The program of an instance; an error where it cannot be proven."""
+    check_provable(instance)
+    n = instance.n
     allowed = np.ones(n, dtype=bool)
     allowed[list(instance.forbidden)] = False
     forced = np.zeros(n, dtype=bool)

@@ -1,4 +1,4 @@
-"""Proof and Progress: what a proof says at its end, and on its way."""
+"""Proof: what a proof says at its end."""
 
 from __future__ import annotations
 
@@ -33,23 +33,6 @@ class Proof:
     @property
     def gap(self) -> float:
         """(length - bound) / bound: 0 where optimal, infinite where nothing is proven."""
-        return relative_gap(self.length, self.bound)
-
-
-@dataclass(frozen=True)
-class Progress:
-    """Where a proof stands: best ``length``, proven ``bound``, nodes done and still open."""
-
-    seconds: float
-    nodes: int
-    open_nodes: int
-    cuts: int
-    bound: float
-    length: float
-
-    @property
-    def gap(self) -> float:
-        """(length - bound) / bound."""
         return relative_gap(self.length, self.bound)
 
 

@@ -58,7 +58,7 @@ class Relaxation:
 
         self.problem = problem
         n = self.n = problem.n
-        self.scale = 2.0 ** (13 - int(np.ceil(np.log2(longest))))
+        self.scale = 2.0 ** min(13 - int(np.ceil(np.log2(longest))), 1_000)  # else infinite
         self.distance = problem.distance * self.scale
         self.elastic_cost = longest * self.scale
         self.y_lower = problem.forced.astype(np.float64)

@@ -49,7 +49,7 @@ from covertour.search.state import (
     make_state,
     stops_near,
 )
-from covertour.solving.clock import Watch
+from covertour.solving.clock import Clock
 
 HOT, HOT_LONG = 0.8, 0.5
 """Temperature at the start of a cycle, in mean legs of the first tour; at its end it is 0. Tours of
@@ -323,34 +323,31 @@ class Worker(NamedTuple):
 
 
 def lns(
-    instance: Instance, watch: Watch, seed: int, start: Sequence[int] | IntArray, workers: int
+    instance: Instance, clock: Clock, seed: int, start: Sequence[int] | IntArray, workers: int = 1
 ) -> IntArray:
-    """Search until the watch says stop; the stops of the best tour in order.
+    """Search until the clock is over; the stops of the best tour in order.
 
     ``start``: a tour to begin with, completed where it does not cover everything; may be empty.
     The search goes in cycles of annealing, each from the best tour so far. Several workers search
     on threads of their own and go on from the best of them after each cycle.
     """
-    team = [_hire(instance, watch, seed + 1_000_003 * index, start) for index in range(workers)]
+    team = [_hire(instance, clock, seed + 1_000_003 * index, start) for index in range(workers)]
     best = _best(team)
     planned = float(FIRST_CYCLE * len(best.tour))
-    try:
-        watch.improved(best.length, best.tour)
-        with ThreadPoolExecutor(workers) as threads:
-            while not watch.over and _cycle(team, watch, threads, int(planned)):
-                planned *= GROWTH
-                best = _best(team)
-                for worker in team:
-                    worker.best[:] = best.best
-                    worker.anneal["best"] = best.length
-                    worker.anneal["best_size"] = len(best.tour)
-                    restart(worker.state, worker.anneal, worker.best)
-    except KeyboardInterrupt:
-        pass  # whoever is in a hurry gets the best tour so far
+    clock.improved(best.length, best.tour)
+    with ThreadPoolExecutor(workers) as threads:
+        while not clock.over and _cycle(team, clock, threads, int(planned)):
+            planned *= GROWTH
+            best = _best(team)
+            for worker in team:
+                worker.best[:] = best.best
+                worker.anneal["best"] = best.length
+                worker.anneal["best_size"] = len(best.tour)
+                restart(worker.state, worker.anneal, worker.best)
     return _best(team).tour
 
 
-def _hire(instance: Instance, watch: Watch, seed: int, start: Sequence[int] | IntArray) -> Worker:
+def _hire(instance: Instance, clock: Clock, seed: int, start: Sequence[int] | IntArray) -> Worker:
     """A worker with a first covering tour."""
     s = make_state(instance, seed)
     serving = s.order  # along the curve, or at random where all stops are looked at anyway
@@ -360,8 +357,8 @@ def _hire(instance: Instance, watch: Watch, seed: int, start: Sequence[int] | In
     size, length = int(s.tour["size"]), float(s.tour["length"])
     anneal = np.zeros(1, dtype=ANNEAL)
     anneal["hot"] = (HOT if size <= SHORT_TOUR else HOT_LONG) * length / size
-    anneal["target"] = watch.target
-    anneal["idle_limit"] = watch.stop.idle_iterations
+    anneal["target"] = clock.target
+    anneal["idle_limit"] = clock.limits.idle_iterations
     anneal["best"] = np.inf
     anneal["look_every"] = max(1, size // 64)
     worker = Worker(s, anneal, np.empty(instance.n, Place), np.empty(instance.n, np.int64))
@@ -369,7 +366,7 @@ def _hire(instance: Instance, watch: Watch, seed: int, start: Sequence[int] | In
     return worker
 
 
-def _cycle(team: list[Worker], watch: Watch, threads: ThreadPoolExecutor, planned: int) -> bool:
+def _cycle(team: list[Worker], clock: Clock, threads: ThreadPoolExecutor, planned: int) -> bool:
     """Anneal every worker once from hot to cold, in the planned number of iterations.
 
     A cycle on a long tour, or after which little would be left, takes all that is left: to the
@@ -377,15 +374,15 @@ def _cycle(team: list[Worker], watch: Watch, threads: ThreadPoolExecutor, planne
     iteration was made.
     """
     position = 0
-    before = watch.iterations
-    limited = watch.counted or watch.stop.seconds < float("inf")
+    before = clock.iterations
+    limited = clock.counted or clock.limits.seconds < float("inf")
     patient = limited and len(team[0].tour) > SHORT_TOUR
     for worker in team:
         worker.anneal["position"] = 0
-    while not watch.over:
+    while not clock.over:
         span = planned
-        if watch.counted or watch.iterations > 0:
-            left = watch.iterations_left if watch.counted else watch.expected(watch.seconds_left)
+        if clock.counted or clock.iterations > 0:
+            left = clock.iterations_left if clock.counted else clock.expected(clock.seconds_left)
             whole = position + left // len(team)
             if patient or whole < LAST_CYCLE * planned:
                 span = whole
@@ -393,23 +390,23 @@ def _cycle(team: list[Worker], watch: Watch, threads: ThreadPoolExecutor, planne
             break
         for worker in team:
             worker.anneal["span"] = span
-        stretch = max(1, min(watch.stretch() // len(team), span - position))
+        stretch = max(1, min(clock.stretch() // len(team), span - position))
         begin = perf_counter()
         if len(team) == 1:
             _anneal(team[0], stretch)
         else:
             list(threads.map(_anneal, team, [stretch] * len(team)))
-        made = sum(int(worker.anneal["iterations"][0]) for worker in team) - watch.iterations
-        watch.ran(made, perf_counter() - begin)
+        made = sum(int(worker.anneal["iterations"][0]) for worker in team) - clock.iterations
+        clock.ran(made, perf_counter() - begin)
         position += stretch
         best = _best(team)
-        if best.length < watch.best:
+        if best.length < clock.best:
             found = int(best.anneal["improved"][0]) * len(team)
-            watch.improved(best.length, best.tour, found)
-        watch.report()
+            clock.improved(best.length, best.tour, found)
+        clock.report()
         if made == 0:
             break
-    return watch.iterations > before
+    return clock.iterations > before
 
 
 def _anneal(worker: Worker, iterations: int) -> None:

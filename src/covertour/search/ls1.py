@@ -42,7 +42,7 @@ from covertour.search.state import (
     draw_unit,
     make_state,
 )
-from covertour.solving.clock import Stretch, Watch
+from covertour.solving.clock import Clock, Stretch
 
 REMOVED_SHARE = 0.3
 TOLERANCE = 1.1
@@ -181,9 +181,9 @@ def ls1_finish(s, search, best):
 
 
 def ls1(
-    instance: Instance, watch: Watch, seed: int, start: IntArray, as_in_paper: bool
+    instance: Instance, clock: Clock, seed: int, start: IntArray, as_in_paper: bool = False
 ) -> IntArray:
-    """Search until the watch says stop; the stops of the best tour in order."""
+    """Search until the clock is over; the stops of the best tour in order."""
     rng = np.random.default_rng(seed)
     s = make_state(instance, seed)
     allowed = np.setdiff1d(np.arange(instance.n), instance.forbidden)
@@ -200,6 +200,8 @@ def ls1(
         a = search[0]
         return Stretch(a["iterations"], a["improved"], a["best"], s.order[best[: a["best_size"]]])
 
-    watch.drive(advance)
+    clock.drive(advance)
     ls1_finish(s, search, best)
-    return s.order[best[: search["best_size"][0]]]
+    places = s.order[best[: search["best_size"][0]]]
+    clock.improved(float(search["best"][0]), places)
+    return places

@@ -27,7 +27,7 @@ from covertour.search.changes import (
 from covertour.search.construct import cheapest_position, complete, gather_legs, is_redundant
 from covertour.search.improve import FINAL, improve
 from covertour.search.state import FIXED, NOWHERE, STOPS, Place, distance, draw_below, make_state
-from covertour.solving.clock import Stretch, Watch
+from covertour.solving.clock import Clock, Stretch
 
 NEARBY = 10
 """Replacements are sought among this many nearest places."""
@@ -155,9 +155,9 @@ def ls2_for(s, search, nearby, reached, order, best, iterations):
 
 
 def ls2(
-    instance: Instance, watch: Watch, seed: int, start: IntArray, as_in_paper: bool
+    instance: Instance, clock: Clock, seed: int, start: IntArray, as_in_paper: bool = False
 ) -> IntArray:
-    """Search until the watch says stop; the stops of the best tour in order."""
+    """Search until the clock is over; the stops of the best tour in order."""
     rng = np.random.default_rng(seed)
     s = make_state(instance, seed)
     complete(s, start, instance.must_visit, rng.permutation(instance.n))
@@ -173,7 +173,7 @@ def ls2(
         a = search[0]
         return Stretch(a["iterations"], a["improved"], a["best"], s.order[best[: a["best_size"]]])
 
-    watch.drive(advance)
+    clock.drive(advance)
     return s.order[best[: search["best_size"][0]]]
 
 

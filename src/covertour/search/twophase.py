@@ -15,40 +15,36 @@ from covertour.problem.instance import Instance
 from covertour.problem.metric import IntArray
 from covertour.search.construct import complete
 from covertour.search.state import make_state, read_tour
-from covertour.solving.clock import Watch
+from covertour.solving.clock import Clock
 
 MOST_COVERS = 20
 """So many smallest covers are turned into tours."""
 
 
-def twophase(instance: Instance, watch: Watch, seed: int) -> IntArray:
-    """Make tours of smallest covers until the watch says stop; the stops of the best in order."""
+def twophase(instance: Instance, clock: Clock, seed: int) -> IntArray:
+    """Make tours of smallest covers until the clock is over; the stops of the best in order."""
     rng = np.random.default_rng(seed)
     s = make_state(instance, seed)
     nothing = np.empty(0, dtype=np.int64)
     # A first tour without any proof of smallness: there is one even if HiGHS finds none in time.
     complete(s, nothing, instance.must_visit, rng.permutation(instance.n))
-    best = read_tour(s)
-    fallback = float(s.tour["length"])
-    try:
-        for cover in _smallest_covers(instance, watch):
-            complete(s, nothing, rng.permutation(cover), np.arange(instance.n))
-            watch.ran(1, 0.0)
-            length = float(s.tour["length"])
-            if length < watch.best:
-                best = read_tour(s)
-                watch.improved(length, best)
-            watch.report()
-            if watch.over:
-                break
-    except KeyboardInterrupt:
-        pass
-    if not watch.trace:
-        watch.improved(fallback, best)
-    return best
+    fallback, length = read_tour(s), float(s.tour["length"])
+    best = None
+    for cover in _smallest_covers(instance, clock):
+        complete(s, nothing, rng.permutation(cover), np.arange(instance.n))
+        clock.ran(1, 0.0)
+        if float(s.tour["length"]) < clock.best:
+            best = read_tour(s)
+            clock.improved(float(s.tour["length"]), best)
+        clock.report()
+        if clock.over:
+            break
+    if best is None:
+        clock.improved(length, fallback)
+    return fallback if best is None else best
 
 
-def _smallest_covers(instance: Instance, watch: Watch) -> Iterator[IntArray]:
+def _smallest_covers(instance: Instance, clock: Clock) -> Iterator[IntArray]:
     """Covers with the fewest stops, each an int64 array, one after the other."""
     import highspy
 
@@ -73,9 +69,9 @@ def _smallest_covers(instance: Instance, watch: Watch) -> Iterator[IntArray]:
     solver.passModel(model)
     fewest = n
     for _ in range(MOST_COVERS):
-        if watch.seconds_left < float("inf"):
+        if clock.seconds_left < float("inf"):
             # HiGHS counts the time of all its runs together.
-            limit = solver.getRunTime() + max(watch.seconds_left, 0.0)
+            limit = solver.getRunTime() + max(clock.seconds_left, 0.0)
             solver.setOptionValue("time_limit", limit)
         solver.run()
         if (

@@ -1,19 +1,32 @@
-"""Watch: the clock of an anytime search, how long its next stretch is, and who hears of progress.
+"""Clock: the limits of a solve, who hears of its progress, and whether somebody interrupted it.
 
-Kernels know nothing of time: they are called for stretches of iterations, short enough that a limit
-is kept to a millisecond or two and Ctrl-C is answered at once.
+Every method, be it a search, a proof or a network, tells the clock of the tours it finds and stops
+when the clock is ``over``. Kernels know nothing of time: they are called for stretches of
+iterations, short enough that a limit is kept to a millisecond or two and Ctrl-C is answered at
+once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
+from types import FrameType
 from typing import NamedTuple
 
 from covertour.problem.metric import IntArray
-from covertour.solving.result import Progress
-from covertour.solving.stop import NEVER, Stop
+from covertour.solving.stop import (
+    NEVER,
+    ROUNDING,
+    Limits,
+    Progress,
+    Stop,
+    StoppingRule,
+    limits_of,
+)
 
 FIRST_STRETCH = 16
 """Iterations of the first stretch, which tells how fast the search is."""
@@ -25,7 +38,44 @@ REPORT_EVERY = 0.1
 """Seconds between two reports of progress."""
 
 OnImprove = Callable[[float, float, IntArray], None]
+"""Called with the seconds, the length and the stops, int64[m], of every better tour."""
+
 OnProgress = Callable[[Progress], None]
+"""Called about ten times per second."""
+
+
+@dataclass
+class Interruption:
+    """Whether somebody wants it to end; shared by all clocks that are to stop together."""
+
+    happened: bool = False
+
+
+@contextmanager
+def heeding(interruption: Interruption) -> Iterator[None]:
+    """Note Ctrl-C instead of raising KeyboardInterrupt; a second one is raised.
+
+    So no work is lost, wherever it came. The same holds for every signal that would raise
+    KeyboardInterrupt, such as SIGTERM on the command line. Signals that somebody else handles are
+    left to them, and so are all of them outside the main thread, where Python allows no more.
+    """
+    mine = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if interruption.happened:
+            raise KeyboardInterrupt
+        interruption.happened = True
+
+    if threading.current_thread() is threading.main_thread():
+        usual = signal.default_int_handler
+        mine = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) is usual]
+    try:
+        for number in mine:
+            signal.signal(number, note)
+        yield
+    finally:
+        for number in mine:
+            signal.signal(number, signal.default_int_handler)
 
 
 class Stretch(NamedTuple):
@@ -41,20 +91,33 @@ class Stretch(NamedTuple):
 
 
 @dataclass
-class Watch:
-    """Watches one search; ``started`` may lie before it, when the user's clock began."""
+class Clock:
+    """The clock of one solve; ``started`` may lie before it, when the user's clock began.
 
-    stop: Stop
+    ``best``, ``places`` and ``bound`` are what was found and proven so far; ``trace`` has the
+    seconds and the length of each improvement.
+    """
+
+    stop: StoppingRule = field(default_factory=Stop)
     on_improve: OnImprove | None = None
     on_progress: OnProgress | None = None
     started: float = field(default_factory=perf_counter)
+    interruption: Interruption = field(default_factory=Interruption)
     iterations: int = 0
     best: float = float("inf")
+    places: IntArray | None = None
+    bound: float | None = None
     trace: list[tuple[float, float]] = field(default_factory=list)
-    _improved_at: float = 0.0
-    _improved_iteration: int = 0
-    _reported_at: float = 0.0
-    _running: float = 0.0
+    limits: Limits = field(init=False)
+    reached: bool = field(default=False, init=False)
+    """Whether the stopping rule has said stop."""
+    _improved_at: float = field(default=0.0, init=False)
+    _improved_iteration: int = field(default=0, init=False)
+    _reported_at: float = field(default=0.0, init=False)
+    _running: float = field(default=0.0, init=False)
+
+    def __post_init__(self) -> None:
+        self.limits = limits_of(self.stop)
 
     @property
     def seconds(self) -> float:
@@ -64,33 +127,40 @@ class Watch:
     @property
     def seconds_left(self) -> float:
         """Time until the limit."""
-        return self.stop.seconds - self.seconds
+        return self.limits.seconds - self.seconds
 
     @property
     def iterations_left(self) -> int:
         """Iterations until the limit."""
-        return self.stop.iterations - self.iterations
+        return self.limits.iterations - self.iterations
 
     @property
     def target(self) -> float:
         """The length to stop at, a rounding error allowed; 0 cannot be improved."""
-        return max(self.stop.length * (1.0 + 1e-12), 0.0)
+        return max(self.limits.length * (1.0 + ROUNDING), 0.0)
 
     @property
     def counted(self) -> bool:
         """Whether the search is limited by iterations, so that it must not depend on the clock."""
-        return self.stop.iterations < NEVER
+        return self.limits.iterations < NEVER
 
     @property
     def over(self) -> bool:
-        """Whether a limit is reached; a tour of length 0 cannot be improved."""
+        """Whether to stop: by the rule, by an interruption, or as a tour of length 0 is found."""
+        if not self.reached:
+            self.reached = self.stop(self.progress())
+        return self.reached or self.interruption.happened or self.best <= 0.0
+
+    def progress(self) -> Progress:
+        """Where the solve stands."""
         now = self.seconds
-        return (
-            now >= self.stop.seconds
-            or self.iterations >= self.stop.iterations
-            or self.best <= self.target
-            or now - self._improved_at >= self.stop.idle_seconds
-            or self.iterations - self._improved_iteration >= self.stop.idle_iterations
+        return Progress(
+            seconds=now,
+            iterations=self.iterations,
+            idle_seconds=now - self._improved_at,
+            idle_iterations=self.iterations - self._improved_iteration,
+            length=self.best,
+            bound=self.bound,
         )
 
     def expected(self, seconds: float) -> int:
@@ -102,7 +172,7 @@ class Watch:
     def stretch(self) -> int:
         """Iterations until the next look at the clock, at least one."""
         wanted = min(max(SHORTEST, 0.05 * self.seconds), LONGEST, self.seconds_left)
-        patience = self._improved_iteration + self.stop.idle_iterations - self.iterations
+        patience = self._improved_iteration + self.limits.idle_iterations - self.iterations
         return max(1, min(self.expected(wanted), self.iterations_left, patience))
 
     def ran(self, iterations: int, seconds: float) -> None:
@@ -111,41 +181,50 @@ class Watch:
         self._running += seconds
 
     def drive(self, advance: Callable[[int], Stretch]) -> None:
-        """Call ``advance`` for stretches of iterations until a limit is reached or Ctrl-C comes."""
-        try:
-            while True:
-                begin = perf_counter()
-                done = advance(self.stretch() if self.trace else 0)
-                self.ran(int(done.iterations) - self.iterations, perf_counter() - begin)
-                if done.length < self.best:
-                    self.improved(float(done.length), done.places, int(done.improved))
-                self.report()
-                if self.over:
-                    return
-        except KeyboardInterrupt:
-            return  # whoever is in a hurry gets the best tour so far
+        """Call ``advance`` for stretches of iterations until it is over."""
+        while True:
+            begin = perf_counter()
+            done = advance(self.stretch() if self.trace else 0)
+            self.ran(int(done.iterations) - self.iterations, perf_counter() - begin)
+            self.improved(float(done.length), done.places, int(done.improved))
+            self.report()
+            if self.over:
+                return
 
-    def improved(self, length: float, places: IntArray, iteration: int = 0) -> None:
-        """Note a new best tour, int64[m], found at an iteration."""
-        self.best = length
+    def improved(self, length: float, places: IntArray, iteration: int | None = None) -> None:
+        """Note a tour, int64[m], if it is shorter than the best; found now or at an iteration."""
+        if length >= self.best * (1.0 - ROUNDING):
+            return
+        self.best, self.places = length, places
         self._improved_at = self.seconds
-        self._improved_iteration = iteration
+        self._improved_iteration = self.iterations if iteration is None else iteration
         self.trace.append((self._improved_at, length))
         if self.on_improve is not None:
-            self.on_improve(self._improved_at, length, places)
+            self._call(self.on_improve, self._improved_at, length, places)
 
     def report(self) -> None:
         """Tell of progress if the last time was a while ago."""
         now = self.seconds
-        if self.on_progress is None or now - self._reported_at < REPORT_EVERY:
-            return
-        self._reported_at = now
-        self.on_progress(
-            Progress(
-                seconds=now,
-                iterations=self.iterations,
-                length=self.best,
-                bound=None,
-                since_improvement=now - self._improved_at,
-            )
+        if self.on_progress is not None and now - self._reported_at >= REPORT_EVERY:
+            self._reported_at = now
+            self._call(self.on_progress, self.progress())
+
+    def _call(self, callback: Callable[..., None], *news: object) -> None:
+        """Call back; whoever raises KeyboardInterrupt there wants the solve to end."""
+        try:
+            callback(*news)
+        except KeyboardInterrupt:
+            self.interruption.happened = True
+
+    def part(self, stop: StoppingRule) -> Clock:
+        """A clock for a part of the work, which counts its own iterations and has its own rule.
+
+        It started when this one did, is interrupted with it, and tells it of better tours.
+        """
+        return Clock(
+            stop,
+            on_improve=lambda _, length, places: self.improved(length, places),
+            on_progress=self.on_progress,
+            started=self.started,
+            interruption=self.interruption,
         )

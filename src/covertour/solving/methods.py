@@ -1,29 +1,20 @@
-"""solve(): the one place where the methods meet, and the table of them.
-
-Whatever a method returns goes through the referee before a caller sees it.
-"""
+"""The table of methods: the one place where solvers meet."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
-from functools import cache, partial
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from time import perf_counter
 
 import numpy as np
 
-from covertour.problem.errors import InputError, SolveError
+from covertour.problem.errors import InputError
 from covertour.problem.instance import Instance
 from covertour.problem.metric import IntArray
-from covertour.problem.referee import verify
-from covertour.problem.tour import Tour, make_tour
-from covertour.solving.clock import OnImprove, OnProgress, Watch
-from covertour.solving.result import Progress, Result
-from covertour.solving.stop import MaxIterations, MaxSeconds, NoImprovement, Stop
+from covertour.solving.clock import Clock
+from covertour.solving.stop import MaxIterations, MaxSeconds, NoImprovement, Stop, StoppingRule
 
 SEARCH_SHARE = 0.2
 """``exact`` searches for n² iterations before it proves, and at most this share of its time."""
@@ -41,17 +32,7 @@ LEARNED = {
 """The learned methods, named after their models."""
 
 POSTERIOR = 50
-"""The search after a learned tour, the paper's posterior local search: iterations a place."""
-
-__all__ = [
-    "METHODS",
-    "Decoding",
-    "Method",
-    "Progress",
-    "default_stop",
-    "solve",
-    "warmup",
-]
+"""The search after a learned tour, the paper's posterior local search: iterations per place."""
 
 
 @dataclass(frozen=True)
@@ -76,18 +57,6 @@ class Decoding:
 
 
 @dataclass(frozen=True)
-class Task:
-    """What a method is asked to do: see :func:`solve`. ``start`` holds distinct allowed places."""
-
-    instance: Instance
-    watch: Watch
-    seed: int
-    start: IntArray
-    workers: int
-    decoding: Decoding = field(default_factory=Decoding)
-
-
-@dataclass(frozen=True)
 class Outcome:
     """What a method found: the stops in order and, where it proves one, a lower bound."""
 
@@ -95,209 +64,128 @@ class Outcome:
     bound: float | None = None
 
 
+def seconds_by_size(instance: Instance) -> StoppingRule:
+    """A second up to 1,000 places, then longer: 6 s for 10,000, 3 minutes for a million."""
+    return MaxSeconds(max(1.0, (instance.n / 1000.0) ** 0.75))
+
+
 @dataclass(frozen=True)
 class Method:
-    """A way of solving: what it does in a line, and the function that does it."""
+    """A way of solving; hand one of your own to :func:`covertour.solve`.
 
-    summary: str
-    run: Callable[[Task], Outcome]
-    stop: Stop | Callable[[Instance], Stop] | None = None
-    """Its own limit, where it has one; otherwise time that grows with the number of places."""
+    ``run(instance, clock, seed, start)`` returns an :class:`Outcome`. It tells the clock of the
+    tours that it finds (:meth:`Clock.improved`) and ends when ``clock.over``; ``start``, int64[m],
+    holds distinct allowed places, none where the caller gave no tour. ``limit``: when it stops
+    where the caller does not say.
+
+    >>> import numpy as np
+    >>> from covertour import random_instance, solve
+    >>> everywhere = Method("everywhere", lambda i, clock, seed, start: Outcome(np.arange(i.n)))
+    >>> len(solve(random_instance(9, nearest=2), everywhere).tour)
+    9
+    """
+
+    name: str
+    run: Callable[..., Outcome]
+    summary: str = ""
+    limit: Callable[[Instance], StoppingRule] = seconds_by_size
+    takes: tuple[str, ...] = ()
+    """What ``run`` takes besides, by keyword: of ``workers`` and ``decoding``."""
     model: str | None = None
     """The model of a learned method."""
-    searches: bool = True
+    searches: bool = False
     """Whether it needs the compiled search."""
+    proves: bool = False
+    """Whether it tells the clock of a bound, so that a gap can be the limit."""
 
 
-def solve(
-    instance: Instance,
-    method: str = "lns",
-    *,
-    stop: Stop | None = None,
-    seed: int = 0,
-    start: Tour | Sequence[int] | IntArray | None = None,
-    workers: int = 1,
-    decoding: Decoding | None = None,
-    on_improve: OnImprove | None = None,
-    on_progress: OnProgress | None = None,
-) -> Result:
-    """Find a short covering tour, checked by the referee.
-
-    ``method``: a name in :data:`METHODS`. ``stop``: when to stop, by default after a time that
-    grows with the number of places. The same instance, method, seed, workers and iteration limit
-    give the same tour. ``start``: a tour to improve. ``workers``: threads to search on.
-    ``decoding``: how a learned method goes about it. ``on_improve(seconds, length, places)`` is
-    called at improvements, ``on_progress(Progress)`` about ten times a second. Ctrl-C ends the
-    search with the best tour so far.
-
-    >>> from covertour import random_instance
-    >>> from covertour.solving.stop import MaxIterations
-    >>> solve(random_instance(30, nearest=7), stop=MaxIterations(500)).tour.places
-    array([ 2,  8,  7, 29, 23])
-    """
-    check_call(method, seed, workers, decoding)
-    if start is not None and METHODS[method].model is not None:
-        raise InputError(f"start: {method} makes its own tour and takes none to start from")
-    _ = instance.coverage  # an instance that nobody can cover is refused here
-    load(method, instance, decoding)
-    began = perf_counter()
-    watch = Watch(stop or default_stop(instance, method), on_improve, on_progress, began)
-    places = _allowed_start(instance, start)
-    task = Task(instance, watch, seed, places, workers, decoding or Decoding())
-    outcome = METHODS[method].run(task)
-    return checked_result(task, method, outcome, perf_counter() - began)
-
-
-def check_call(method: str, seed: int, workers: int, decoding: Decoding | None) -> None:
-    """Refuse what no method, or not this one, can be asked for."""
-    if method not in METHODS:
-        close = get_close_matches(method, METHODS, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(METHODS)}"
-        raise InputError(f"method: no {method!r}{hint}")
-    if seed < 0 or workers < 1:
-        raise InputError("seed, workers: expected a seed >= 0 and at least one worker")
-    if decoding is not None and METHODS[method].model is None:
-        raise InputError(
-            f"samples, symmetries, weights, raw: {method} is not a learned method and takes none"
-        )
-
-
-def checked_result(task: Task, method: str, outcome: Outcome, seconds: float) -> Result:
-    """The outcome as a result; a wrong tour ends here."""
-    tour = make_tour(task.instance, outcome.places)
-    verdict = verify(task.instance, tour)
-    if not verdict.ok:
-        problems = "; ".join(verdict.problems(task.instance))
-        raise SolveError(f"{method} made a wrong tour: {problems}")
-    return Result(
-        instance=task.instance.name,
-        method=method,
-        tour=tour,
-        seconds=seconds,
-        seed=task.seed,
-        iterations=task.watch.iterations,
-        bound=outcome.bound,
-        trace=tuple(task.watch.trace),
-    )
-
-
-def default_stop(instance: Instance, method: str = "lns") -> Stop:
-    """When a method stops by itself.
-
-    The heuristics of the literature make their own number of iterations, the learned ones none, or
-    50 (20 + n) after the learned tour; the others take a second up to 1,000 places, then longer:
-    6 s for 10,000, 3 minutes for a million.
-    """
-    own = METHODS[method].stop
-    if own is None:
-        return MaxSeconds(max(1.0, (instance.n / 1000.0) ** 0.75))
-    return own if isinstance(own, Stop) else own(instance)
-
-
-def _allowed_start(instance: Instance, start: Tour | Sequence[int] | IntArray | None) -> IntArray:
-    """The start tour without repeated and forbidden places."""
-    if start is None:
-        return np.empty(0, dtype=np.int64)
-    places = np.asarray(start.places if isinstance(start, Tour) else start, dtype=np.int64)
-    if len(places) and (places.min() < 0 or places.max() >= instance.n):
-        raise InputError(f"start: expected places 0 to {instance.n - 1}")
-    _, first = np.unique(places, return_index=True)
-    places = places[np.sort(first)]
-    return places[~np.isin(places, instance.forbidden)]
-
-
-def _lns(task: Task) -> Outcome:
+def _lns(instance: Instance, clock: Clock, seed: int, start: IntArray, workers: int = 1) -> Outcome:
     from covertour.search.lns import lns
 
-    return Outcome(lns(task.instance, task.watch, task.seed, task.start, task.workers))
+    return Outcome(lns(instance, clock, seed, start, workers))
 
 
-def _greedy(task: Task) -> Outcome:
-    from covertour.search.lns import lns
-
-    watch = replace(task.watch, stop=task.watch.stop | MaxIterations(0))
-    places = lns(task.instance, watch, task.seed, task.start, 1)
-    task.watch.trace.extend(watch.trace)
-    return Outcome(places)
+def _greedy(instance: Instance, clock: Clock, seed: int, start: IntArray) -> Outcome:
+    return _lns(instance, clock.part(MaxIterations(0)), seed, start)
 
 
-def _ls1(task: Task, as_in_paper: bool = False) -> Outcome:
+def _ls1(
+    instance: Instance, clock: Clock, seed: int, start: IntArray, as_in_paper: bool = False
+) -> Outcome:
     from covertour.search.ls1 import ls1
 
-    return Outcome(ls1(task.instance, task.watch, task.seed, task.start, as_in_paper))
+    return Outcome(ls1(instance, clock, seed, start, as_in_paper))
 
 
-def _ls2(task: Task, as_in_paper: bool = False) -> Outcome:
+def _ls2(
+    instance: Instance, clock: Clock, seed: int, start: IntArray, as_in_paper: bool = False
+) -> Outcome:
     from covertour.search.ls2 import ls2
 
-    return Outcome(ls2(task.instance, task.watch, task.seed, task.start, as_in_paper))
+    return Outcome(ls2(instance, clock, seed, start, as_in_paper))
 
 
-def _twophase(task: Task) -> Outcome:
+def _twophase(instance: Instance, clock: Clock, seed: int, start: IntArray) -> Outcome:
     from covertour.search.twophase import twophase
 
-    return Outcome(twophase(task.instance, task.watch, task.seed))
+    return Outcome(twophase(instance, clock, seed))
 
 
-def _exact(task: Task) -> Outcome:
+def _exact(
+    instance: Instance, clock: Clock, seed: int, start: IntArray, workers: int = 1
+) -> Outcome:
     """Search for a while, then prove; the search helps the proof on its way."""
     from covertour.exact.branch_and_cut import prove
-    from covertour.exact.proof import Progress as ProofProgress
-    from covertour.search.lns import lns
+    from covertour.exact.formulation import check_provable
 
-    instance, watch = task.instance, task.watch
-    share = Stop(seconds=SEARCH_SHARE * watch.stop.seconds, length=watch.stop.length)
-    limit = share | MaxIterations(instance.n**2)
-    search = replace(watch, stop=limit)
-    start = lns(instance, search, task.seed, task.start, task.workers)
-    watch.best = search.best
-    for again in range(1, SEARCHES if instance.n >= SEARCHES_FROM else 1):
-        if not search.over or watch.seconds >= share.seconds:  # interrupted, or out of time
+    check_provable(instance)
+    opening = MaxSeconds(SEARCH_SHARE * clock.limits.seconds) | MaxIterations(instance.n**2)
+    for again in range(SEARCHES if instance.n >= SEARCHES_FROM else 1):
+        part = clock.part(opening | (lambda _: clock.over))
+        places = _lns(instance, part, seed + again, start, workers).places
+        if clock.over or clock.seconds >= opening.limits.seconds:
             break
-        search = Watch(limit, on_progress=watch.on_progress, started=watch.started)
-        places = lns(instance, search, task.seed + again, task.start, task.workers)
-        if search.best < watch.best:
-            start = places
-            watch.improved(search.best, places)
+    if clock.places is not None:
+        places = clock.places  # of all the searches
+    if clock.over:
+        return Outcome(places, 0.0)
 
     def improve(places: IntArray) -> IntArray:
-        short = Watch(MaxIterations(10 * (20 + len(places))))
-        return lns(instance, short, task.seed, _allowed_start(instance, places), 1)
+        short = Clock(MaxIterations(10 * (20 + len(places))), interruption=clock.interruption)
+        return _lns(instance, short, seed, allowed(instance, places)).places
 
-    def tell(progress: ProofProgress) -> None:
-        watch.iterations = progress.nodes
-        if progress.length < watch.best:
-            watch.trace.append((watch.seconds, progress.length))
-            watch.best = progress.length
-        if watch.on_progress is not None:
-            since = watch.seconds - (watch.trace[-1][0] if watch.trace else 0.0)
-            watch.on_progress(
-                Progress(watch.seconds, progress.nodes, progress.length, progress.bound, since)
-            )
-
-    stop = replace(watch.stop, seconds=max(watch.seconds_left, 0.0))
-    proof = prove(instance, start, stop=stop, seed=task.seed, improve=improve, on_progress=tell)
-    watch.iterations = proof.nodes
-    if proof.length < watch.best:
-        watch.trace.append((watch.seconds, proof.length))
+    proof = prove(instance, places, clock, seed=seed, improve=improve)
     for warning in proof.warnings:
         warnings.warn(warning, RuntimeWarning, stacklevel=3)
     return Outcome(proof.places, proof.bound)
 
 
-def _learned(task: Task, model: str) -> Outcome:
+def _learned(
+    instance: Instance,
+    clock: Clock,
+    seed: int,
+    start: IntArray,
+    model: str,
+    decoding: Decoding,
+    workers: int,
+) -> Outcome:
     """The best tour that a model decodes, which takes its time whatever the limit."""
-    (places,) = decoded_tours([task.instance], model, task.decoding, task.seed, task.workers)
-    task.watch.improved(task.instance.length(places), places)
+    (places,) = decoded_tours([instance], model, decoding, seed, workers)
     return Outcome(places)
 
 
-def _learned_then_searched(task: Task, model: str) -> Outcome:
+def _learned_then_searched(
+    instance: Instance,
+    clock: Clock,
+    seed: int,
+    start: IntArray,
+    model: str,
+    decoding: Decoding,
+    workers: int,
+) -> Outcome:
     """The learned tour, improved by lns for the rest of the time."""
-    from covertour.search.lns import lns
-
-    (start,) = decoded_tours([task.instance], model, task.decoding, task.seed, task.workers)
-    return Outcome(lns(task.instance, task.watch, task.seed, start, task.workers))
+    (places,) = decoded_tours([instance], model, decoding, seed, workers)
+    return _lns(instance, clock, seed, places, workers)
 
 
 def decoded_tours(
@@ -318,118 +206,101 @@ def decoded_tours(
     )
 
 
-def _posterior_stop(instance: Instance) -> Stop:
-    return MaxIterations(POSTERIOR * (20 + instance.n))
+def allowed(instance: Instance, places: IntArray) -> IntArray:
+    """The places, int64[m], without repeated and forbidden ones."""
+    _, first = np.unique(places, return_index=True)
+    distinct = places[np.sort(first)]
+    return distinct[~np.isin(distinct, instance.forbidden)]
 
 
 METHODS: dict[str, Method] = {
-    "lns": Method("large-neighbourhood search; the default, best at any time limit", _lns),
-    "exact": Method(
-        "branch-and-cut from an lns tour: the shortest tour, or a proven gap",
-        _exact,
-        MaxSeconds(600),
-    ),
-    "greedy": Method("greedy construction with 2-opt and Or-opt; the first tour of lns", _greedy),
-    "ls1": Method(
-        "local search 1 of Golden et al. (2012), 3,500 iterations", _ls1, MaxIterations(3_500)
-    ),
-    "ls2": Method(
-        "local search 2 of Golden et al. (2012), 25 x 300 iterations", _ls2, MaxIterations(7_500)
-    ),
-    "ls1-paper": Method(
-        "ls1 as the Attention-dynamic paper ran it: 500 iterations, from a cover",
-        partial(_ls1, as_in_paper=True),
-        MaxIterations(500) | NoImprovement(50),
-    ),
-    "ls2-paper": Method(
-        "ls2 as the Attention-dynamic paper ran it: 25 x 150 iterations, single replacements",
-        partial(_ls2, as_in_paper=True),
-        MaxIterations(3_750),
-    ),
-    "twophase": Method(
-        "smallest covers by HiGHS, then tours of them (Current and Schilling 1989)",
-        _twophase,
-        MaxSeconds(60),
-    ),
-    **{
-        name: Method(summary, partial(_learned, model=name), Stop(), name, searches=False)
-        for name, summary in LEARNED.items()
-    },
-    **{
-        f"{name}+ls": Method(
-            f"the tour of {name}, then lns for {POSTERIOR} (20 + n) iterations",
-            partial(_learned_then_searched, model=name),
-            _posterior_stop,
-            name,
-        )
-        for name in LEARNED
-    },
+    method.name: method
+    for method in (
+        Method(
+            "lns",
+            _lns,
+            "large-neighbourhood search; the default, best at any time limit",
+            takes=("workers",),
+            searches=True,
+        ),
+        Method(
+            "exact",
+            _exact,
+            "branch-and-cut from an lns tour: the shortest tour, or a proven gap",
+            lambda _: MaxSeconds(600),
+            takes=("workers",),
+            searches=True,
+            proves=True,
+        ),
+        Method(
+            "greedy",
+            _greedy,
+            "greedy construction with 2-opt and Or-opt; the first tour of lns",
+            searches=True,
+        ),
+        Method(
+            "ls1",
+            _ls1,
+            "local search 1 of Golden et al. (2012), 3,500 iterations",
+            lambda _: MaxIterations(3_500),
+            searches=True,
+        ),
+        Method(
+            "ls2",
+            _ls2,
+            "local search 2 of Golden et al. (2012), 25 x 300 iterations",
+            lambda _: MaxIterations(7_500),
+            searches=True,
+        ),
+        Method(
+            "ls1-paper",
+            partial(_ls1, as_in_paper=True),
+            "ls1 as the Attention-dynamic paper ran it: 500 iterations, from a cover",
+            lambda _: MaxIterations(500) | NoImprovement(50),
+            searches=True,
+        ),
+        Method(
+            "ls2-paper",
+            partial(_ls2, as_in_paper=True),
+            "ls2 as the Attention-dynamic paper ran it: 25 x 150 iterations, single replacements",
+            lambda _: MaxIterations(3_750),
+            searches=True,
+        ),
+        Method(
+            "twophase",
+            _twophase,
+            "smallest covers by HiGHS, then tours of them (Current and Schilling 1989)",
+            lambda _: MaxSeconds(60),
+            searches=True,
+        ),
+        *(
+            Method(
+                name,
+                partial(_learned, model=name),
+                summary,
+                lambda _: Stop(),
+                takes=("workers", "decoding"),
+                model=name,
+            )
+            for name, summary in LEARNED.items()
+        ),
+        *(
+            Method(
+                f"{name}+ls",
+                partial(_learned_then_searched, model=name),
+                f"the tour of {name}, then lns for {POSTERIOR} (20 + n) iterations",
+                lambda instance: MaxIterations(POSTERIOR * (20 + instance.n)),
+                takes=("workers", "decoding"),
+                model=name,
+                searches=True,
+            )
+            for name in LEARNED
+        ),
+    )
 }
 """The methods by name."""
 
 
-def _telling(on_compile: Callable[[], None] | None) -> AbstractContextManager[None]:
-    """A context that calls ``on_compile``, if there is one, before anything is compiled in it."""
-    if on_compile is None:
-        return nullcontext()
-    from covertour import kernelcache
-
-    return kernelcache.on_compile(on_compile)
-
-
-def warmup(on_compile: Callable[[], None] | None = None) -> None:
-    """Compile the default method for every kind of instance, and what decodes learned tours.
-
-    ``on_compile`` is called before anything is compiled, if not all is in the cache.
-    """
-    from covertour.neural.inference.compiled import loops
-    from covertour.search.state import KINDS
-
-    with _telling(on_compile):
-        for kind in KINDS:
-            _load("lns", kind)
-        loops()
-
-
-def load(
-    method: str,
-    instance: Instance,
-    decoding: Decoding | None = None,
-    on_compile: Callable[[], None] | None = None,
-) -> None:
-    """Compile or load what a method needs for an instance, so that no solve's clock pays for it.
-
-    ``on_compile`` is called before anything is compiled, if not all is in the cache.
-    """
-    chosen = METHODS[method]
-    with _telling(on_compile):
-        if chosen.model is not None:
-            from covertour.neural.inference.compiled import loops
-            from covertour.neural.inference.places import check_places
-            from covertour.neural.inference.shipped import network_for
-
-            check_places(instance)
-            loops()
-            network_for(chosen.model, instance.n, decoding.weights if decoding else None)
-            method = "lns"
-        if chosen.searches:
-            from covertour.search.state import kind_of, load_tree
-
-            _load(method, kind_of(instance))
-            load_tree(instance)
-
-
-@cache
-def _load(method: str, kind: str) -> None:
-    """Run a method once on a tiny instance of a kind."""
-    from covertour.problem.generate import random_instance
-    from covertour.search.state import TABLE_UP_TO
-
-    samples = {
-        "table": random_instance(8, nearest=2),
-        "points": random_instance(TABLE_UP_TO + 1, nearest=7),
-        "directed": Instance.from_matrix(np.arange(64.0).reshape(8, 8), nearest=2),
-    }
-    sample = samples["table" if method == "exact" else kind]
-    watch = Watch(MaxIterations(2) | MaxSeconds(60))
-    METHODS[method].run(Task(sample, watch, 0, _allowed_start(sample, None), 1))
+def default_stop(instance: Instance, method: str = "lns") -> StoppingRule:
+    """When a method of the table stops by itself."""
+    return METHODS[method].limit(instance)

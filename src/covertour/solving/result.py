@@ -1,4 +1,4 @@
-"""Result: what a solve found, what is proven about it, how it came about; Progress on the way."""
+"""Result: what a solve found, what is proven about it, how it came about and why it ended."""
 
 from __future__ import annotations
 
@@ -7,22 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from covertour.problem.tour import Tour
+from covertour.solving.stop import PROVEN, relative_gap
 from covertour.version import __version__
-
-
-@dataclass(frozen=True)
-class Progress:
-    """A glimpse of a running solve.
-
-    ``length`` of the best tour so far, ``bound`` that is proven (None: none), ``since_improvement``
-    in seconds.
-    """
-
-    seconds: float
-    iterations: int
-    length: float
-    bound: float | None
-    since_improvement: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +17,8 @@ class Result:
 
     ``bound``: no tour is shorter than this; None where nothing was proven. ``trace``: (seconds,
     length) of each improvement, in order. ``iterations``: how many the method made, in its own
-    unit; 0 where it does not count.
+    unit; 0 where it does not count. ``stopped``: why it ended, by the "limit", as the tour was
+    "proven" to be shortest, by an "interrupt", or as the method was "done".
     """
 
     instance: str
@@ -42,6 +29,7 @@ class Result:
     iterations: int = 0
     bound: float | None = None
     trace: tuple[tuple[float, float], ...] = ()
+    stopped: str = "done"
 
     @property
     def length(self) -> float:
@@ -51,16 +39,12 @@ class Result:
     @property
     def gap(self) -> float | None:
         """How much longer than the shortest the tour may be, as a share of the bound."""
-        if self.bound is None:
-            return None
-        if self.length <= self.bound:
-            return 0.0
-        return (self.length - self.bound) / self.bound if self.bound > 0 else None
+        return relative_gap(self.length, self.bound)
 
     @property
     def optimal(self) -> bool:
         """Whether the tour is proven to be a shortest one, to a relative 1e-6."""
-        return self.gap is not None and self.gap <= 1e-6
+        return self.gap is not None and self.gap <= PROVEN
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values, in the order of the file format."""
@@ -74,6 +58,7 @@ class Result:
             "seconds": round(self.seconds, 6),
             "seed": self.seed,
             "iterations": self.iterations,
+            "stopped": self.stopped,
             "version": __version__,
         }
 
@@ -91,4 +76,6 @@ class Result:
             gap = "unknown" if self.gap is None else f"{self.gap:.4%}"
             proof = "proven optimal" if self.optimal else f"gap {gap}"
             lines.append(f"no tour is shorter than {self.bound:,.6g}: {proof}")
+        if self.stopped == "interrupt":
+            lines.append("interrupted: the best tour so far")
         return "\n".join(lines)

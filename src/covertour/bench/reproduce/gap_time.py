@@ -28,7 +28,7 @@ from covertour.bench.reproduce.rows import Run
 from covertour.bench.reproduce.study import Plan, Study
 from covertour.bench.runs import gap_percent
 from covertour.bench.tables import Column, Document, Table, percent_text, time_text
-from covertour.solving.stop import MaxSeconds, Stop
+from covertour.solving.stop import MaxSeconds, StoppingRule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +55,7 @@ def _limits(settings: Settings) -> tuple[float, ...]:
     return LNS_SECONDS_QUICK if settings.quick else LNS_SECONDS
 
 
-def _curve(study: Study, cell: Cell, seconds: float) -> list[tuple[Run, Stop]]:
+def _curve(study: Study, cell: Cell, seconds: float) -> list[tuple[Run, StoppingRule]]:
     """The runs of lns with this limit."""
     stop = MaxSeconds(seconds)
     return [(study.run(cell, seed, "lns", stop), stop) for seed in study.settings.seeds]

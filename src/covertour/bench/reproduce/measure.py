@@ -17,7 +17,7 @@ from covertour.problem.instance import Instance
 from covertour.solving.many import solve_many
 from covertour.solving.methods import METHODS
 from covertour.solving.result import Result
-from covertour.solving.stop import Stop
+from covertour.solving.stop import MaxIterations, MaxSeconds, StoppingRule
 
 BATCH_PLAN = 0.3
 """Of the time of runs alone, about what decoding together takes."""
@@ -29,7 +29,7 @@ class Job:
 
     cell: Cell
     run: Run
-    stop: Stop
+    stop: StoppingRule
     planned: float
 
 
@@ -62,7 +62,7 @@ def batches_of(study: Study, cells: Sequence[Cell], methods: Sequence[str]) -> l
     return batches
 
 
-def batch_runs(study: Study, cell: Cell, method: str, stop: Stop) -> list[Run]:
+def batch_runs(study: Study, cell: Cell, method: str, stop: StoppingRule) -> list[Run]:
     """The runs of a learned method on all instances of a cell at once."""
     settings = study.described(method, cell.n, stop)
     together = f"{settings}, {study.settings.count} together"
@@ -103,7 +103,7 @@ def row_of(run: Run, result: Result, seconds: float | None = None) -> Row:
 
 def _warm_up(instance: Instance, method: str) -> None:
     """Load and compile what a method needs for such instances, off the clock."""
-    timed_run(instance, method, Stop(iterations=20, seconds=0.05), seed=0)
+    timed_run(instance, method, MaxIterations(20) | MaxSeconds(0.05), seed=0)
 
 
 def _decode_together(study: Study, batch: Sequence[Job]) -> None:

@@ -10,7 +10,7 @@ from covertour.problem.errors import InputError
 from covertour.problem.generate import random_instance
 from covertour.problem.instance import Instance
 from covertour.solving.methods import METHODS, default_stop
-from covertour.solving.stop import MaxSeconds, Stop
+from covertour.solving.stop import MaxSeconds, StoppingRule
 
 METHODS_COMPARED = (
     "ls1-paper",
@@ -187,11 +187,11 @@ def exact_seconds(n: int, settings: Settings) -> float:
     return 60.0 if n <= 200 else 30.0
 
 
-def stop_of(method: str, instance: Instance, settings: Settings) -> Stop:
+def stop_of(method: str, instance: Instance, settings: Settings) -> StoppingRule:
     """When a method stops in the tables: where it has no number of iterations of its own, a time.
 
     >>> stop_of("lns", Cell("nearest 7", 20).instance(0), Settings())
-    Stop(seconds=0.1)
+    MaxSeconds(seconds=0.1)
     """
     if method == "lns":
         return MaxSeconds(lns_seconds(instance.n))

@@ -25,7 +25,7 @@ from covertour.bench.reproduce.rows import Row, Run
 from covertour.bench.reproduce.study import Plan, Study
 from covertour.bench.runs import at_most
 from covertour.bench.tables import Column, Document, Table, time_text
-from covertour.solving.stop import MaxSeconds, Stop, TargetLength
+from covertour.solving.stop import MaxSeconds, StoppingRule, TargetLength
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,9 @@ def _led(study: Study, cell: Cell, leader: str) -> list[int]:
     return [seed for seed in seeds if _target(study, cell, seed, leader) is not None]
 
 
-def _chase(study: Study, cell: Cell, seed: int, method: str, leader: str) -> tuple[Run, Stop]:
+def _chase(
+    study: Study, cell: Cell, seed: int, method: str, leader: str
+) -> tuple[Run, StoppingRule]:
     """The run of a method until it has a tour as short as the leader's.
 
     The leader itself makes its own run again and stops where it had that tour; the others search

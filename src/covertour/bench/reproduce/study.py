@@ -15,7 +15,7 @@ from covertour.bench.runs import OnStep
 from covertour.problem.errors import InputError
 from covertour.problem.instance import Instance
 from covertour.solving.methods import METHODS
-from covertour.solving.stop import Stop
+from covertour.solving.stop import Limits, StoppingRule, limits_of
 
 FindWeights = Callable[[str, int], Path]
 """The directory of the weights that a model takes for n places; an InputError where none are."""
@@ -74,14 +74,14 @@ class Study:
         """Those of the methods that can be run on n places."""
         return [method for method in methods if self.can_run(method, n)]
 
-    def run(self, cell: Cell, seed: int, method: str, stop: Stop | None = None) -> Run:
+    def run(self, cell: Cell, seed: int, method: str, stop: StoppingRule | None = None) -> Run:
         """The run of a method on an instance, with its usual limit or another."""
         limit = stop_of(method, _one(cell), self.settings) if stop is None else stop
         timing = BESIDE if method == "exact" and self.settings.cores > 1 else ALONE
         settings = self.described(method, cell.n, limit)
         return Run(cell.rule, cell.n, seed, method, settings, timing)
 
-    def described(self, method: str, n: int, stop: Stop) -> str:
+    def described(self, method: str, n: int, stop: StoppingRule) -> str:
         """The limits and, of a learned method, the weights in words."""
         parts = [f"{name} {value:.12g}" for name, value in _given(stop)]
         path = self.weights(method, n)
@@ -143,11 +143,11 @@ def _one(cell: Cell) -> Instance:
     return cell.instance(0)
 
 
-def _given(stop: Stop) -> list[tuple[str, float]]:
-    defaults = Stop()
+def _given(stop: StoppingRule) -> list[tuple[str, float]]:
+    defaults = Limits()
     return [
         (name.replace("_", " "), value)
-        for name, value in vars(stop).items()
+        for name, value in vars(limits_of(stop)).items()
         if value != getattr(defaults, name)
     ]
 

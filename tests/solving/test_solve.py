@@ -20,11 +20,18 @@ from covertour import (
     verify,
 )
 from covertour.problem.metric import IntArray
-from covertour.solving import clock as watching
-from covertour.solving import methods as table
-from covertour.solving.methods import METHODS, Outcome, default_stop
-from covertour.solving.result import Progress
-from covertour.solving.stop import MaxIterations, MaxSeconds, NoImprovement, Stop, TargetLength
+from covertour.solving import clock as clocks
+from covertour.solving.clock import Clock
+from covertour.solving.methods import METHODS, Method, Outcome, default_stop
+from covertour.solving.stop import (
+    GapBelow,
+    MaxIterations,
+    MaxSeconds,
+    NoImprovement,
+    Progress,
+    Stop,
+    TargetLength,
+)
 
 VILLAGES = random_instance(60, nearest=4, seed=1)
 ANYTIME = ["lns", "ls1", "ls2"]
@@ -121,7 +128,7 @@ def test_every_improvement_that_is_told_is_a_valid_tour(method: str, workers: in
 @each
 def test_progress_tells_the_iterations_and_the_best_so_far(method: str) -> None:
     heard: list[Progress] = []
-    with patch.object(watching, "REPORT_EVERY", 0.0):
+    with patch.object(clocks, "REPORT_EVERY", 0.0):
         found = solve(VILLAGES, method, stop=MaxIterations(300), on_progress=heard.append)
     assert heard[-1].iterations == 300
     assert heard[-1].length == pytest.approx(found.length, rel=1e-9)
@@ -138,10 +145,11 @@ def test_ctrl_c_returns_the_best_tour_so_far(method: str, workers: int) -> None:
         if progress.iterations >= 50:
             raise KeyboardInterrupt
 
-    with patch.object(watching, "REPORT_EVERY", 0.0):
+    with patch.object(clocks, "REPORT_EVERY", 0.0):
         found = solve(VILLAGES, method, workers=workers, on_progress=interrupt)
     assert verify(VILLAGES, found.tour).ok
     assert found.iterations >= 50
+    assert found.stopped == "interrupt"
 
 
 @each
@@ -182,12 +190,6 @@ def test_an_unknown_method_is_refused_with_a_hint() -> None:
         solve(VILLAGES, "?")
 
 
-@pytest.mark.parametrize("call", [{"seed": -1}, {"workers": 0}])
-def test_a_negative_seed_and_no_workers_are_refused(call: dict[str, int]) -> None:
-    with pytest.raises(InputError, match="seed >= 0 and at least one worker"):
-        solve(VILLAGES, **call)
-
-
 def test_an_instance_that_nobody_can_cover_is_refused() -> None:
     lonely = Instance.from_coordinates([[0, 0], [9, 9]], radius=1, forbidden=[1])
     with pytest.raises(InputError, match="no allowed place covers place 1"):
@@ -195,12 +197,171 @@ def test_an_instance_that_nobody_can_cover_is_refused() -> None:
 
 
 def test_a_wrong_tour_never_reaches_the_caller() -> None:
-    wrong = table.Method("leaves places uncovered", lambda task: Outcome(np.array([0])))
-    with (
-        patch.dict(METHODS, {"wrong": wrong}),
-        pytest.raises(SolveError, match="wrong made a wrong tour: not covered"),
+    def lazy(instance: Instance, clock: Clock, seed: int, start: IntArray) -> Outcome:
+        return Outcome(np.array([0]))
+
+    def lost(instance: Instance, clock: Clock, seed: int, start: IntArray) -> Outcome:
+        return Outcome(np.array([instance.n]))
+
+    with pytest.raises(SolveError, match="lazy made a wrong tour: not covered"):
+        solve(VILLAGES, Method("lazy", lazy))
+    with pytest.raises(SolveError, match="lost made a wrong tour: tour: expected places 0 to 59"):
+        solve(VILLAGES, Method("lost", lost))
+
+
+def shuffle(instance: Instance, clock: Clock, seed: int, start: IntArray) -> Outcome:
+    """A method of a user: random orders of all places."""
+    rng = np.random.default_rng(seed)
+    best = np.arange(instance.n)
+    clock.improved(instance.length(best), best)
+    while not clock.over:
+        order = rng.permutation(instance.n)
+        clock.ran(1, 0.0)
+        clock.improved(instance.length(order), order)
+        clock.report()
+    assert clock.places is not None
+    return Outcome(clock.places)
+
+
+def test_a_method_of_ones_own_needs_no_change_of_covertour() -> None:
+    mine = Method("shuffle", shuffle, limit=lambda instance: MaxIterations(instance.n))
+    told: list[float] = []
+    found = solve(VILLAGES, mine, seed=3, on_improve=lambda _, length, __: told.append(length))
+    assert (found.method, found.iterations, found.stopped) == ("shuffle", 60, "limit")
+    assert told == [length for _, length in found.trace]
+    assert len(told) > 1
+    assert found.length == pytest.approx(told[-1])
+    target = solve(VILLAGES, mine, stop=TargetLength(told[0]))
+    assert target.iterations == 0
+    with pytest.raises(InputError, match="gap: shuffle proves nothing"):
+        solve(VILLAGES, mine, stop=GapBelow(0.1))
+
+
+def test_a_method_that_tells_nothing_still_has_a_trace() -> None:
+    silent = Method("silent", lambda i, clock, seed, start: Outcome(np.arange(i.n)))
+    found = solve(VILLAGES, silent)
+    assert [length for _, length in found.trace] == [found.length]
+    assert found.stopped == "done"
+
+
+def test_an_interrupt_anywhere_in_a_method_leaves_the_best_tour_it_told_of() -> None:
+    def interrupted(instance: Instance, clock: Clock, seed: int, start: IntArray) -> Outcome:
+        clock.improved(instance.length(np.arange(60)), np.arange(60))
+        raise KeyboardInterrupt
+
+    def at_once(instance: Instance, clock: Clock, seed: int, start: IntArray) -> Outcome:
+        raise KeyboardInterrupt
+
+    found = solve(VILLAGES, Method("interrupted", interrupted))
+    assert (len(found.tour), found.stopped) == (60, "interrupt")
+    with pytest.raises(KeyboardInterrupt):
+        solve(VILLAGES, Method("at once", at_once))
+
+
+@pytest.mark.parametrize("method", ["greedy", "lns", "ls1", "ls2", "twophase", "exact"])
+def test_each_improvement_is_told_and_traced_once(method: str) -> None:
+    told: list[tuple[float, float]] = []
+    found = solve(
+        VILLAGES,
+        method,
+        stop=MaxIterations(50) | AT_LAST,
+        on_improve=lambda seconds, length, _: told.append((seconds, length)),
+    )
+    assert list(found.trace) == told
+    lengths = [length for _, length in told]
+    assert lengths == sorted(set(lengths), reverse=True)
+    assert lengths[-1] == pytest.approx(found.length)
+
+
+def test_greedy_has_one_tour_to_tell_of() -> None:
+    found = solve(VILLAGES, "greedy")
+    assert (len(found.trace), found.iterations, found.stopped) == (1, 0, "done")
+
+
+def test_why_it_stopped() -> None:
+    assert solve(VILLAGES, iterations=10).stopped == "limit"
+    assert solve(VILLAGES, stop=lambda progress: progress.iterations >= 10).stopped == "limit"
+    proof = solve(random_instance(30, nearest=4), "exact")
+    assert (proof.stopped, proof.optimal) == ("proven", True)
+    everywhere = solve(random_instance(40, radius=2.0))
+    assert (everywhere.stopped, everywhere.bound, everywhere.optimal) == ("proven", 0.0, True)
+
+
+def test_a_proof_stops_at_every_kind_of_limit() -> None:
+    hard = random_instance(60, radius=0.15, seed=3)
+    shortest = solve(hard, "exact")
+    assert shortest.optimal
+    first = shortest.trace[0][1]
+    for stop in (
+        MaxIterations(0),
+        TargetLength(first),
+        GapBelow(0.5),
+        NoImprovement(seconds=0),
+        MaxSeconds(0),
+        lambda progress: progress.length < float("inf"),
     ):
-        solve(VILLAGES, "wrong")
+        found = solve(hard, "exact", stop=stop)
+        assert (found.stopped, found.optimal) == ("limit", False), stop
+        assert found.bound is not None
+        assert found.bound <= shortest.length
+
+
+def test_ctrl_c_in_the_search_that_opens_a_proof_ends_the_proof_too() -> None:
+    large = random_instance(150, nearest=7)
+
+    def interrupt(seconds: float, length: float, places: IntArray) -> None:
+        raise KeyboardInterrupt
+
+    with patch("covertour.exact.branch_and_cut.prove") as prove:
+        found = solve(large, "exact", on_improve=interrupt)
+    prove.assert_not_called()
+    assert (found.stopped, len(found.trace)) == ("interrupt", 1)
+
+
+def test_a_gap_cannot_stop_what_proves_nothing() -> None:
+    for stop in (GapBelow(0.1), GapBelow(0.1) | MaxSeconds(1), MaxSeconds(1) & GapBelow(0.1)):
+        with pytest.raises(InputError, match="gap: lns proves nothing, so no gap can stop it"):
+            solve(VILLAGES, stop=stop)
+
+
+def test_seconds_and_iterations_are_the_short_way() -> None:
+    by_rule = solve(VILLAGES, stop=MaxIterations(300), seed=2)
+    short = solve(VILLAGES, iterations=300, seed=2)
+    assert short.tour.places.tolist() == by_rule.tour.places.tolist()
+    assert solve(VILLAGES, seconds=0).iterations == 0
+    assert solve(VILLAGES, seconds=20, iterations=70, stop=NoImprovement(10_000)).iterations == 70
+    assert solve(VILLAGES, seconds=20, iterations=70, stop=MaxIterations(7)).iterations == 7
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"instance": "x.csv"}, r"instance: expected an Instance, got 'x.csv'; covertour.read"),
+        ({"instance": [[0, 1], [2, 3]]}, r"instance: expected an Instance, got \[\[0, 1\]"),
+        ({"method": 3}, "method: expected a name such as 'lns', or a Method, got 3"),
+        ({"stop": 2}, r"stop: expected a rule such as MaxSeconds\(2\), .* got 2"),
+        ({"stop": MaxSeconds}, "stop: expected a rule"),
+        ({"seconds": "2"}, "seconds: expected a number >= 0, got '2'"),
+        ({"seconds": -1}, "seconds: expected a number >= 0, got -1"),
+        ({"iterations": -1}, "iterations: expected a number >= 0, got -1"),
+        ({"seed": -1}, "seed: expected a whole number >= 0, got -1"),
+        ({"seed": 1.5}, "seed: expected a whole number >= 0, got 1.5"),
+        ({"workers": 0}, "workers: expected 1 to 256 threads, got 0"),
+        ({"workers": 100_000_000}, "workers: expected 1 to 256 threads, got 100000000"),
+        ({"decoding": 32, "method": "am-gain"}, "decoding: expected a Decoding, got 32"),
+        ({"on_improve": 1}, "on_improve: expected a function, got 1"),
+        ({"on_progress": []}, r"on_progress: expected a function, got \[\]"),
+        ({"start": "abc"}, "start: expected places 0 to 59, got 'abc'"),
+        ({"start": [[1, 2]]}, "start: expected places 0 to 59"),
+        ({"start": 7}, "start: expected places 0 to 59, got 7"),
+    ],
+    ids=str,
+)
+def test_what_makes_no_sense_is_refused_with_what_was_expected(
+    arguments: dict[str, object], words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        solve(**{"instance": VILLAGES, **arguments})  # type: ignore[arg-type]
 
 
 def test_seeds_lead_to_different_searches() -> None:

@@ -1,0 +1,80 @@
+"""What a method needs before its clock runs: kernels compiled or loaded, networks read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
+
+import numpy as np
+
+from covertour.problem.instance import Instance
+from covertour.solving.clock import Clock
+from covertour.solving.methods import METHODS, Decoding, Method
+from covertour.solving.stop import MaxIterations, MaxSeconds
+
+
+def _telling(on_compile: Callable[[], None] | None) -> AbstractContextManager[None]:
+    """A context that calls ``on_compile``, if there is one, before anything is compiled in it."""
+    if on_compile is None:
+        return nullcontext()
+    from covertour import kernelcache
+
+    return kernelcache.on_compile(on_compile)
+
+
+def warmup(on_compile: Callable[[], None] | None = None) -> None:
+    """Compile the default method for every kind of instance, and what decodes learned tours.
+
+    ``on_compile`` is called before anything is compiled, if not all is in the cache.
+    """
+    from covertour.neural.inference.compiled import loops
+    from covertour.search.state import KINDS
+
+    with _telling(on_compile):
+        for kind in KINDS:
+            _load("lns", kind)
+        loops()
+
+
+def load(
+    method: str | Method,
+    instance: Instance,
+    decoding: Decoding | None = None,
+    on_compile: Callable[[], None] | None = None,
+) -> None:
+    """Compile or load what a method needs for an instance, so that no solve's clock pays for it.
+
+    ``on_compile`` is called before anything is compiled, if not all is in the cache.
+    """
+    chosen = METHODS[method] if isinstance(method, str) else method
+    with _telling(on_compile):
+        if chosen.model is not None:
+            from covertour.neural.inference.compiled import loops
+            from covertour.neural.inference.places import check_places
+            from covertour.neural.inference.shipped import network_for
+
+            check_places(instance)
+            loops()
+            network_for(chosen.model, instance.n, decoding.weights if decoding else None)
+        if chosen.searches:
+            from covertour.search.state import kind_of, load_tree
+
+            _load("lns" if chosen.model is not None else chosen.name, kind_of(instance))
+            load_tree(instance)
+
+
+@cache
+def _load(method: str, kind: str) -> None:
+    """Run a method once on a tiny instance of a kind."""
+    from covertour.problem.generate import random_instance
+    from covertour.search.state import TABLE_UP_TO
+
+    samples = {
+        "table": random_instance(8, nearest=2),
+        "points": random_instance(TABLE_UP_TO + 1, nearest=7),
+        "directed": Instance.from_matrix(np.arange(64.0).reshape(8, 8), nearest=2),
+    }
+    sample = samples["table" if method == "exact" else kind]
+    clock = Clock(MaxIterations(2) | MaxSeconds(60))
+    METHODS[method].run(sample, clock, 0, np.empty(0, dtype=np.int64))

@@ -86,7 +86,7 @@ COAST = Instance.from_coordinates(
 
 
 def test_a_tour_has_its_route_its_stops_and_who_serves_whom(tmp_path: Path) -> None:
-    result = Result("coast", "lns", make_tour(COAST, [0, 2]), seconds=1.0)
+    result = Result(COAST, "lns", make_tour(COAST, [0, 2]), seconds=1.0)
     write(tmp_path / "r.geojson", COAST, result)
     route, *others = json.loads((tmp_path / "r.geojson").read_text())["features"]
     assert route["geometry"] == {"type": "LineString", "coordinates": [[0, 0], [1, 0], [0, 0]]}

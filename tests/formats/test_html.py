@@ -67,13 +67,13 @@ def test_the_list_has_a_row_for_every_stop_with_its_distances():
 
 
 def test_the_header_says_length_stops_places_method_and_proof():
-    result = Result("towns", "exact", ROUND, 1.0, bound=ROUND.length)
+    result = Result(TOWNS, "exact", ROUND, 1.0, bound=ROUND.length)
     text = Page(html_map(TOWNS, result)).text
     for fact in ("towns", f"{ROUND.length:,.1f} km", "3", "5", "exact", "no tour is shorter"):
         assert fact in text
-    loose = Result("towns", "exact", ROUND, 1.0, bound=ROUND.length / 1.1)
+    loose = Result(TOWNS, "exact", ROUND, 1.0, bound=ROUND.length / 1.1)
     assert "at most 10.00% above the shortest" in Page(html_map(TOWNS, loose)).text
-    assert "gap" not in Page(html_map(TOWNS, Result("towns", "lns", ROUND, 1.0))).text
+    assert "gap" not in Page(html_map(TOWNS, Result(TOWNS, "lns", ROUND, 1.0))).text
 
 
 def test_the_data_holds_what_the_map_draws():
@@ -104,7 +104,7 @@ def test_no_text_of_the_user_becomes_markup():
         labels=[EVIL, f"{{{{rows}}}}{EVIL}", "'\"&<b>"],
         name=f"</title>{EVIL}{{{{data}}}}",
     )
-    result = Result(EVIL, f"<b>{EVIL}", make_tour(instance, [0, 2]), 1.0)
+    result = Result(instance, f"<b>{EVIL}", make_tour(instance, [0, 2]), 1.0)
     plain, evil = html_map(TOWNS, ROUND), html_map(instance, result)
     tags = {tag for tag, _ in Page(plain).elements}
     assert {tag for tag, _ in Page(evil).elements} <= tags

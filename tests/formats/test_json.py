@@ -107,7 +107,7 @@ def test_bad_instances(tmp_path: Path, value: object, expected: str) -> None:
 
 def test_a_result_is_written_as_documented(tmp_path: Path) -> None:
     tour = make_tour(SQUARE, [0, 2])
-    result = Result("square", "lns", tour, seconds=1.5, seed=3, iterations=9, bound=2.0)
+    result = Result(SQUARE, "lns", tour, seconds=1.5, seed=3, iterations=9, bound=2.0)
     write(tmp_path / "r.json", SQUARE, result)
     value = json.loads((tmp_path / "r.json").read_text())
     assert value["tour"] == [0, 2]

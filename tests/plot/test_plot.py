@@ -57,7 +57,7 @@ def test_the_title_says_length_and_number_of_stops():
 def test_a_proof_is_in_the_title():
     instance = Instance.from_coordinates(SQUARE, radius=1)
     tour = make_tour(instance, [0, 2])
-    result = Result("square", "exact", tour, 0.1, bound=tour.length)
+    result = Result(instance, "exact", tour, 0.1, bound=tour.length)
     assert "proven shortest" in plot_tour(instance, result).get_title()
 
 
@@ -150,7 +150,8 @@ def test_given_axes_are_drawn_on_and_no_window_is_opened():
 
 
 def result(method="lns", seed=0, trace=((0.0, 9.0), (0.5, 7.0)), seconds=2.0, **more):
-    return Result("places", method, Tour(np.array([0]), 7.0), seconds, seed, trace=trace, **more)
+    instance = Instance.from_coordinates(SQUARE, radius=1)
+    return Result(instance, method, Tour(np.array([0]), 7.0), seconds, seed, trace=trace, **more)
 
 
 def test_a_trace_falls_in_steps_and_lasts_until_the_end():

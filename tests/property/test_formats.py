@@ -155,7 +155,7 @@ def outcomes(draw: st.DrawFn, metric_names: tuple[str, ...]) -> tuple[Instance, 
     tour = Tour(stops, draw(st.floats(0, 1e100)))
     if draw(st.booleans()):
         return instance, tour
-    return instance, Result(instance.name, "planted", tour, seconds=0.5)
+    return instance, Result(instance, "planted", tour, seconds=0.5)
 
 
 def assert_tour_kept(file: Path, instance: Instance, outcome: Tour | Result) -> None:

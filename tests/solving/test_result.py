@@ -7,12 +7,14 @@ import json
 import numpy as np
 import pytest
 
-from covertour import Result, Tour, __version__
+from covertour import Result, Tour, __version__, random_instance
+
+VILLAGES = random_instance(9, nearest=3).with_changes(name="villages")
 
 
 def result(length: float = 110.0, bound: float | None = None, stopped: str = "limit") -> Result:
     return Result(
-        instance="villages",
+        instance=VILLAGES,
         method="search",
         tour=Tour(np.array([4, 1, 7]), length),
         seconds=1.25,

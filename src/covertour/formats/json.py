@@ -191,7 +191,7 @@ def write_outcome(path: Path, instance: Instance, outcome: Result | Tour) -> Non
     if isinstance(outcome, Result):
         text = outcome.to_json()
     else:
-        unknown = dict.fromkeys(("bound", "gap", "seconds", "seed", "iterations"))
+        unknown = dict.fromkeys(("bound", "gap", "seconds", "seed", "iterations", "stopped"))
         text = json.dumps(
             {
                 "instance": instance.name,

@@ -55,7 +55,7 @@ def plot_trace(
     ax.set_ylabel("length of the best tour")
     ax.grid(color="#dddddd", linewidth=0.6)
     ax.set_axisbelow(True)
-    names = {result.instance for result in lines.values()}
+    names = {result.instance.name for result in lines.values()}
     if len(names) == 1:
         ax.set_title(style.printable(names.pop()), fontsize=10, parse_math=False)
     legend = ax.legend(frameon=False, fontsize=9)

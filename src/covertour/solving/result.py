@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from covertour.problem.instance import Instance
 from covertour.problem.tour import Tour
 from covertour.solving.stop import PROVEN, relative_gap
 from covertour.version import __version__
@@ -13,7 +14,7 @@ from covertour.version import __version__
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """The outcome of a solve.
+    """The outcome of a solve of ``instance``.
 
     ``bound``: no tour is shorter than this; None where nothing was proven. ``trace``: (seconds,
     length) of each improvement, in order. ``iterations``: how many the method made, in its own
@@ -21,7 +22,7 @@ class Result:
     "proven" to be shortest, by an "interrupt", or as the method was "done".
     """
 
-    instance: str
+    instance: Instance = field(repr=False)
     method: str
     tour: Tour
     seconds: float
@@ -49,7 +50,7 @@ class Result:
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values, in the order of the file format."""
         return {
-            "instance": self.instance,
+            "instance": self.instance.name,
             "method": self.method,
             "tour": self.tour.places.tolist(),
             "length": self.length,
@@ -68,7 +69,7 @@ class Result:
 
     def __str__(self) -> str:
         lines = [
-            f"{self.instance}: {len(self.tour)} stops, length {self.length:,.6g}",
+            f"{self.instance.name}: {len(self.tour)} stops, length {self.length:,.6g}",
             f"method {self.method}, seed {self.seed}, {self.iterations:,} iterations, "
             f"{self.seconds:.3g} s",
         ]

@@ -122,7 +122,7 @@ def checked_result(
     else:
         stopped = "limit" if clock.reached else "done"
     return Result(
-        instance=instance.name,
+        instance=instance,
         method=method.name,
         tour=tour,
         seconds=seconds,

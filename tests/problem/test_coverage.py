@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 
@@ -156,3 +158,13 @@ def test_building_in_many_small_batches_changes_nothing(
     monkeypatch.setattr(covertour.problem.coverage, "PAIRS_AT_A_TIME", 50)
     monkeypatch.setattr(covertour.problem.coverage, "PLACES_AT_A_TIME", 7)
     assert covers(Instance.from_coordinates(places, **rule)) == whole
+
+
+@pytest.mark.parametrize("dense", [0, 1000], ids=["tree", "compared"])
+@pytest.mark.parametrize("rule", [{"nearest": 1}, {"radius": 6371.0088 * np.pi - 1e-4}])
+def test_places_nearly_opposite_are_told_apart(dense: int, rule: dict) -> None:
+    """The far places are 0.11 m apart, which the chords to them do not show."""
+    places = [[7, 48], [-173, -48 + 1e-6], [-173, -48]]
+    instance = Instance.from_coordinates(places, metric="haversine", **rule)
+    with patch.object(covertour.problem.coverage, "DENSE_UP_TO", dense):
+        assert covers(instance)[0] == [0, 1]

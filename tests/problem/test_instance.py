@@ -205,3 +205,17 @@ def test_bad_input_gets_one_clear_line(changes: dict[str, Any], message: str) ->
 def test_something_that_is_no_rule_is_refused() -> None:
     with pytest.raises(InputError, match=r"^coverage: expected Nearest, Radius or Sets"):
         Instance(metric="euclidean", rule="all", coordinates=SQUARE)
+
+
+def test_places_too_near_to_tell_apart_are_refused() -> None:
+    tiny = [[0, 0], [5, 1e-170], [0, 3e-170]]
+    with pytest.raises(InputError, match="places 0 and 2 are less than 1e-130 apart"):
+        Instance.from_coordinates(tiny, radius=1)
+    assert Instance.from_coordinates(tiny[:2], radius=1).n == 2
+    assert Instance.from_coordinates([[0, 1e-170], [0, 1e-170], [-0.0, 1e-170]], radius=1).n == 3
+    with pytest.raises(InputError, match="places 0 and 1 are less than"):
+        Instance.from_coordinates([[0, 1e-170], [0, -1e-170]], radius=1)
+    near = Instance.from_coordinates([[0, 0], [0, 3e-130]], radius=0)
+    assert near.length([0, 1]) == pytest.approx(6e-130)
+    with pytest.raises(InputError, match="row 1, column 0 is 1e-306; distances are 0 or at least"):
+        Instance.from_matrix([[0, 1], [1e-306, 0]], radius=1)

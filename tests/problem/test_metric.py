@@ -98,3 +98,13 @@ def test_spherical_positions_lie_on_the_unit_sphere() -> None:
     for metric in SPHERE_KM:
         found = positions(metric, np.array([[12.5, 30.25], [-60.0, 7.0]]))
         assert np.linalg.norm(found, axis=1) == pytest.approx([1, 1])
+
+
+def test_great_circles_to_the_other_side_of_the_globe_have_all_their_digits() -> None:
+    half_turn = np.pi * SPHERE_KM["haversine"]
+    north = half_turn / 180.0  # of one degree
+    for degrees in (1e-9, 1e-7, 1e-3):
+        start, end = np.array([7.0, 0.0]), np.array([-173.0, degrees])
+        assert unrounded("haversine", start, end) == pytest.approx(
+            half_turn - degrees * north, rel=1e-15
+        )

@@ -25,7 +25,10 @@ def points(metric: str) -> st.SearchStrategy[list[float]]:
         town = st.tuples(st.integers(0, 4), st.integers(0, 4)).map(
             lambda p: (7 + p[0] / 100_000, 48 + p[1] / 100_000)
         )
-        return st.one_of(coarse, free, town).map(list)
+        opposite = st.tuples(st.integers(0, 9), st.integers(0, 9)).map(
+            lambda p: (p[0] / 1_000_000 - 173, p[1] / 1_000_000 - 48)
+        )
+        return st.one_of(coarse, free, town, opposite).map(list)
     if metric == "geo":
         minutes = st.integers(0, 59)
         return st.tuples(st.integers(-89, 89), minutes, st.integers(-179, 179), minutes).map(

@@ -229,6 +229,9 @@ def _all_compared(metric: str, coordinates: FloatArray, rule: Nearest | Radius) 
             farthest = np.partition(chord, rank[0], axis=1)[:, rank[:1]]
         reach = metrics.to_chord(metric, limit(metric, metrics.from_chord(metric, farthest)))
         mask = chord <= reach
+        opposite = np.flatnonzero(~metrics.chords_decide(metric, farthest[:, 0]))
+        for some, near in _nearest_by_distance(metric, coordinates, opposite, rank):
+            mask[some] = near
         mask[rank == n - 1] = True
         mask[rank == 0] = False
         owner, value = _pairs_of_mask(mask)
@@ -253,6 +256,7 @@ def _nearest(metric: str, coordinates: FloatArray, k: int | IntArray) -> Pairs:
     tied = [np.flatnonzero((rank > 0) & simple)]
     spot = float(metrics.to_chord(metric, limit(metric, np.zeros(()))))
     reaches = [np.where(rank[tied[0]] == n - 1, np.inf, spot)]
+    opposite = [np.empty(0, dtype=np.int64)]
     # Near places follow each other in the tree's own order, which keeps the look-ups in the cache.
     places = tree.indices[((rank > 0) & ~simple)[tree.indices]]
     if np.ndim(k):
@@ -269,17 +273,41 @@ def _nearest(metric: str, coordinates: FloatArray, k: int | IntArray) -> Pairs:
         farthest = np.take_along_axis(chord, rank[mine][:, None], axis=1)
         reach = metrics.to_chord(metric, limit(metric, metrics.from_chord(metric, farthest)))
         keep = chord <= reach
+        decided = metrics.chords_decide(metric, farthest[:, 0])
+        keep[~decided] = False
+        opposite.append(mine[~decided])
         more = keep[:, -1] & (asked < n)
         keep[more] = False
         owners.append(np.repeat(mine.astype(np.int32), keep.sum(axis=1)))
         values.append(index[keep].astype(np.int32))
         tied.append(mine[more])
         reaches.append(reach[more, 0])
+    for some, near in _nearest_by_distance(metric, coordinates, np.concatenate(opposite), rank):
+        row, column = np.nonzero(near)
+        owners.append(some[row].astype(np.int32))
+        values.append(column.astype(np.int32))
     found = sum(len(owner) for owner in owners)
     for owner, value in _around(tree, np.concatenate(tied), np.concatenate(reaches), found):
         owners.append(owner)
         values.append(value)
     return np.concatenate(owners), np.concatenate(values)
+
+
+def _nearest_by_distance(
+    metric: str, coordinates: FloatArray, places: IntArray, rank: IntArray
+) -> Iterator[tuple[IntArray, npt.NDArray[np.bool_]]]:
+    """Some of the places at a time, and which of all places each covers, bool[m, n].
+
+    For places whose k-th neighbour lies nearly opposite, where chords cannot tell distances apart.
+    They are few: whoever they cover is nearly everybody, so each costs no more than its answer.
+    """
+    step = max(1, PAIRS_AT_A_TIME // len(coordinates))
+    for first in range(0, len(places), step):
+        some = places[first : first + step]
+        far = metrics.unrounded(metric, coordinates[some, None], coordinates[None])
+        far[np.arange(len(some)), some] = -1.0  # a place comes first in its own order
+        farthest = np.take_along_axis(np.sort(far, axis=1), rank[some, None], axis=1)
+        yield some, far <= limit(metric, farthest)
 
 
 def _one_radius(metric: str, coordinates: FloatArray, radius: float) -> Pairs:
@@ -323,23 +351,26 @@ def _radius_each(metric: str, coordinates: FloatArray, radius: FloatArray) -> Pa
 
 
 def _reach(metric: str, radius: FloatArray) -> FloatArray:
-    """Chords that hold the places within the radii; a little more where distances are rounded."""
+    """Chords that hold the places within the radii; a little more where distances must decide."""
     if metric in metrics.INTEGER_METRICS:
         return metrics.chord_within(metric, radius)
-    return metrics.to_chord(metric, limit(metric, radius))
+    chord = metrics.to_chord(metric, limit(metric, radius))
+    return np.where(metrics.chords_decide(metric, chord), chord, chord * (1.0 + 1e-6))
 
 
 def _exact(
     metric: str, coordinates: FloatArray, i: Int32Array, j: Int32Array, radius: FloatArray
 ) -> npt.NDArray[np.bool_] | None:
-    """Which of the pairs are within the radius as distances are rounded; None for all of them."""
-    if metric not in metrics.INTEGER_METRICS:
+    """Which of the pairs are within the radius; None where their chords have told already."""
+    rounded = metric in metrics.INTEGER_METRICS
+    if not rounded and np.all(metrics.chords_decide(metric, _reach(metric, radius))):
         return None
+    most = radius * SAME if rounded else limit(metric, radius)
     near = np.empty(len(i), dtype=bool)
     for first in range(0, len(i), PAIRS_AT_A_TIME):
         part = slice(first, first + PAIRS_AT_A_TIME)
         far = metrics.distances(metric, coordinates[i[part]], coordinates[j[part]])
-        near[part] = far <= (radius[i[part]] if radius.ndim else radius) * SAME
+        near[part] = far <= (most[i[part]] if most.ndim else most)
     return near
 
 

@@ -18,6 +18,10 @@ from covertour.problem.metric import FloatArray, IntArray
 
 LARGEST_COORDINATE = 1e100
 
+LEAST_APART = 1e-130
+"""Distances other than 0 that are less than this are refused: their squares would vanish, and a
+tour among such places would have length 0."""
+
 
 @dataclass(frozen=True, eq=False)
 class Instance:
@@ -234,6 +238,7 @@ def _checked_coordinates(values: Any, metric: str) -> FloatArray:
     if len(bad):
         place = int(bad[0])
         raise InputError(f"coordinates: place {place} has {points[place].tolist()}, not finite")
+    _refuse_all_but_equal(points)
     if metric in metrics.SPHERE_KM:
         longitude, latitude = points[:, 0], points[:, 1]
         if metric == "geo":
@@ -249,6 +254,26 @@ def _checked_coordinates(values: Any, metric: str) -> FloatArray:
     return points
 
 
+def _refuse_all_but_equal(points: FloatArray) -> None:
+    """An error where two places are in different spots and yet less than LEAST_APART apart."""
+    tiny = (points != 0.0) & (np.abs(points) < LEAST_APART)
+    if not tiny.any():  # larger numbers that differ, differ by more
+        return
+    spot, merged = (
+        np.unique(rows + 0.0, axis=0, return_inverse=True)[1]  # -0.0 becomes 0.0
+        for rows in (points, points * ~tiny)
+    )
+    order = np.lexsort((spot, merged))
+    same, differ = np.diff(merged[order]) == 0, np.diff(spot[order]) != 0
+    clash = np.flatnonzero(same & differ)
+    if len(clash):
+        one, other = sorted(order[clash[0] : clash[0] + 2].tolist())
+        raise InputError(
+            f"coordinates: places {one} and {other} are less than {LEAST_APART:g} apart, "
+            "too near to tell from one spot; use a smaller unit"
+        )
+
+
 def _checked_matrix(values: Any) -> FloatArray:
     matrix = _numbers("matrix", values)
     if matrix.size == 0:
@@ -262,6 +287,13 @@ def _checked_matrix(values: Any) -> FloatArray:
             f"matrix: row {i}, column {j} is {matrix[i, j]:g}; distances are finite and >= 0"
         )
     np.fill_diagonal(matrix, 0.0)
+    tiny = np.argwhere((matrix > 0) & (matrix < LEAST_APART))
+    if len(tiny):
+        i, j = (int(index) for index in tiny[0])
+        raise InputError(
+            f"matrix: row {i}, column {j} is {matrix[i, j]:g}; distances are 0 or at least "
+            f"{LEAST_APART:g}; use a smaller unit"
+        )
     matrix.flags.writeable = False
     return matrix
 

@@ -18,6 +18,10 @@ METRICS = ("euclidean", "euc_2d", "ceil_2d", "att", "geo", "haversine", "matrix"
 SPHERE_KM = {"geo": 6378.388, "haversine": 6371.0088}
 """Radius of the sphere in kilometres: TSPLIB's for ``geo``, the Earth's mean for ``haversine``."""
 
+FAR_CHORD = 1.9
+"""Chords on the unit sphere up to this give distances to the last digits; at 2, between opposite
+places, a chord knows its distance only to a quarter of a metre."""
+
 INTEGER_METRICS = ("euc_2d", "ceil_2d", "att", "geo")
 """The metrics whose distances are whole numbers."""
 
@@ -72,6 +76,11 @@ def to_chord(metric: str, distance: FloatArray) -> FloatArray:
     return distance * np.sqrt(10.0) if metric == "att" else distance
 
 
+def chords_decide(metric: str, chord: FloatArray) -> npt.NDArray[np.bool_]:
+    """Whether chords of this size order places as their unrounded distances do."""
+    return np.logical_or(metric not in SPHERE_KM, chord <= FAR_CHORD)
+
+
 def chord_within(metric: str, distance: FloatArray) -> FloatArray:
     """Chords long enough to reach every place whose metric distance is at most ``distance``.
 
@@ -86,11 +95,12 @@ def unrounded(metric: str, a: FloatArray, b: FloatArray) -> FloatArray:
     if metric in SPHERE_KM:
         lat_a, lon_a = radians(metric, a)
         lat_b, lon_b = radians(metric, b)
-        h = (
-            np.sin((lat_b - lat_a) / 2.0) ** 2
-            + np.cos(lat_a) * np.cos(lat_b) * np.sin((lon_b - lon_a) / 2.0) ** 2
-        )
-        return 2.0 * SPHERE_KM[metric] * np.arcsin(np.sqrt(np.clip(h, 0.0, 1.0)))
+        # The squares of half the chords to b and to its antipode: the arc sine of the first alone,
+        # as in the usual formula, has lost half its digits where a and b are opposite.
+        around, turn = np.cos(lat_a) * np.cos(lat_b), (lon_b - lon_a) / 2.0
+        near = np.sin((lat_b - lat_a) / 2.0) ** 2 + around * np.sin(turn) ** 2
+        opposite = np.sin((lat_a + lat_b) / 2.0) ** 2 + around * np.cos(turn) ** 2
+        return 2.0 * SPHERE_KM[metric] * np.arctan2(np.sqrt(near), np.sqrt(opposite))
     x, y = a[..., 0] - b[..., 0], a[..., 1] - b[..., 1]
     square = x * x + y * y
     return np.sqrt(square / 10.0) if metric == "att" else np.sqrt(square)

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import maximum_flow
 
-from covertour.exact.maxflow import arcs, small_cuts, tree_of_cuts
+from covertour.exact.maxflow import Flows, Groups, make_graph, small_cuts, tree_of_cuts
 
 PARTS = 1000
 """Capacities are multiples of 1/1000, because scipy's flows are whole numbers."""
@@ -26,43 +26,32 @@ def scipy_flow(nodes, u, v, x, from_source, to_sink):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_small_cuts_are_minimum_cuts_between_groups(seed):
+def test_small_cuts_are_the_minimum_cuts_between_groups_that_no_earlier_one_separates(seed):
     rng = np.random.default_rng(seed)
     nodes = int(rng.integers(3, 12))
     u, v, x = random_graph(rng, nodes)
     strength = rng.integers(1, PARTS, nodes) / PARTS
-    groups = [rng.choice(nodes, int(rng.integers(1, 4)), replace=False) for _ in range(5)]
-    start = np.cumsum([0, *map(len, groups)])
+    members = [rng.choice(nodes, int(rng.integers(1, 4)), replace=False) for _ in range(5)]
+    groups = Groups(np.cumsum([0, *map(len, members)]), np.concatenate(members), strength)
     source, sink = np.triu_indices(5, 1)
-    for limit, each in ((0.4, 100), (100.0, 100), (0.8, 1)):
-        sides, which, runs = small_cuts(
-            *arcs(nodes, u, v, x),
-            start,
-            np.concatenate(groups),
-            strength,
-            source,
-            sink,
-            np.full(len(source), limit),
-            each,
-            100,
-        )
-        assert runs[0] <= len(source)
-        found = dict(zip(which.tolist(), sides.astype(bool), strict=True))
-        for p, (a, b) in enumerate(zip(source, sink, strict=True)):
-            from_source = np.where(np.isin(np.arange(nodes), groups[a]), strength, 0.0)
-            to_sink = np.where(np.isin(np.arange(nodes), groups[b]), strength, 0.0)
+    for limit, per_source in ((0.4, 100), (100.0, 100), (0.8, 1)):
+        flows = Flows(source, sink, np.full(len(source), limit))
+        found = small_cuts(make_graph(nodes, u, v, x), groups, flows, per_source, 100).astype(bool)
+        sides = iter(found)
+        of_source = {int(a): [] for a in source}
+        for a, b in zip(source.tolist(), sink.tolist(), strict=True):
+            earlier = of_source[a]
+            if len(earlier) >= per_source or any(not s[members[b]].any() for s in earlier):
+                continue
+            from_source = np.where(np.isin(np.arange(nodes), members[a]), strength, 0.0)
+            to_sink = np.where(np.isin(np.arange(nodes), members[b]), strength, 0.0)
             flow = scipy_flow(nodes, u, v, x, from_source, to_sink)
-
-            def cut(side, out=from_source, into=to_sink):
-                return x[side[u] != side[v]].sum() + out[~side].sum() + into[side].sum()
-
-            if p in found:
-                assert flow < limit
-                assert cut(found[p]) == pytest.approx(flow)
-            elif flow < limit - 1e-6:
-                # Skipped only where a cut found for the same source already separates it.
-                others = [s for q, s in found.items() if source[q] == a and q < p]
-                assert len(others) >= each or any(not side[groups[b]].any() for side in others)
+            if flow < limit - 1e-6:
+                side = next(sides)
+                cut = x[side[u] != side[v]].sum() + from_source[~side].sum() + to_sink[side].sum()
+                assert cut == pytest.approx(flow)
+                earlier.append(side)
+        assert list(sides) == []
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -70,7 +59,7 @@ def test_tree_has_a_minimum_cut_between_every_two_nodes(seed):
     rng = np.random.default_rng(seed)
     nodes = int(rng.integers(2, 10))
     u, v, x = random_graph(rng, nodes)
-    sides = tree_of_cuts(*arcs(nodes, u, v, x)).astype(bool)
+    sides = tree_of_cuts(make_graph(nodes, u, v, x)).astype(bool)
     values = (sides[:, u] != sides[:, v]) @ x
     for a in range(nodes):
         for b in range(a + 1, nodes):

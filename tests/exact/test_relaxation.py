@@ -5,11 +5,10 @@ import pytest
 
 from covertour import random_instance
 from covertour.exact.branching import PseudoCosts, choose_branch
-from covertour.exact.duality import costs_of
 from covertour.exact.formulation import make_problem
+from covertour.exact.pricing import price
 from covertour.exact.relaxation import Relaxation
-from covertour.exact.rounds import separate
-from covertour.exact.separation import make_point
+from covertour.exact.separation import separate
 
 
 def solved(n, seed=0):
@@ -20,10 +19,7 @@ def solved(n, seed=0):
     rng = np.random.default_rng(seed)
     for _ in range(6):
         relaxation.solve()
-        point = make_point(
-            problem, relaxation.y, relaxation.edge_u, relaxation.edge_v, relaxation.x
-        )
-        relaxation.add_cuts(separate(point, rng, n))
+        relaxation.add_cuts(separate(relaxation.point, rng, n))
     relaxation.solve()
     return relaxation
 
@@ -45,7 +41,7 @@ def test_the_bound_of_a_decided_pair_is_the_value_of_its_program(value):
     rose = 0
     for column in range(0, len(relaxation.edge_u), 4):
         decide(relaxation, {}, {column: value})
-        assert costs_of(relaxation).value == pytest.approx(relaxation.objective, rel=1e-6)
+        assert price(relaxation).value == pytest.approx(relaxation.objective, rel=1e-6)
         rose += relaxation.objective > before + 1.0
     assert rose > 0
 
@@ -55,7 +51,7 @@ def test_the_bound_of_a_decided_place_is_the_value_of_its_program(value):
     relaxation = solved(20)
     for place in range(relaxation.n):
         decide(relaxation, {place: value}, {})
-        assert costs_of(relaxation).value == pytest.approx(relaxation.objective, rel=1e-6)
+        assert price(relaxation).value == pytest.approx(relaxation.objective, rel=1e-6)
 
 
 def test_what_is_decided_is_not_decided_again():

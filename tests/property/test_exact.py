@@ -77,7 +77,7 @@ def instances(draw: st.DrawFn) -> Instance:
     return Instance.from_coordinates(points, metric=metric, **rule, **limits)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=max(120, settings().max_examples))
 @given(instance=instances(), nodes=st.integers(1, 3), seed=st.integers(0, 3))
 def test_proofs_agree_with_brute_force(instance: Instance, nodes: int, seed: int) -> None:
     try:

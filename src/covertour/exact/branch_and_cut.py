@@ -1,42 +1,108 @@
-"""The proof: cutting planes and branching around the relaxation, from a tour to its bound."""
+"""The proof: branch-and-cut, from a covering tour to a bound that no tour is below."""
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from itertools import count
-from time import perf_counter
 
 import numpy as np
 
+from covertour.exact.bounds import Bounds
 from covertour.exact.branching import PseudoCosts, choose_branch
-from covertour.exact.decisions import Decisions, Node
-from covertour.exact.duality import costs_of
 from covertour.exact.formulation import (
     Problem,
+    check_provable,
+    is_covering_tour,
+    is_whole,
     make_problem,
     shortest_of_one_or_two,
     starting_edges,
 )
-from covertour.exact.proof import SAME_LENGTH, Proof, relative_gap
+from covertour.exact.nodes import Node, NodeQueue
+from covertour.exact.pricing import Costs, price
 from covertour.exact.relaxation import Relaxation
-from covertour.exact.rounds import separate
-from covertour.exact.separation import make_point
-from covertour.exact.tours import as_tour, covers, fraction
+from covertour.exact.separation import separate
 from covertour.problem.errors import InputError
 from covertour.problem.instance import Instance
 from covertour.problem.metric import IntArray
 from covertour.solving.clock import Clock
+from covertour.solving.stop import PROVEN, relative_gap
+
+Improve = Callable[[IntArray], IntArray]
+"""Turns a list of places, often not a covering tour, into a good covering tour."""
+
+SAME_LENGTH = 2e-7
+"""Where lengths are not whole, tours within this share of the best one are not told apart."""
+
+ROUNDING, ROUNDING_SHARE = 1e-6, 1e-9
+"""Where lengths are whole, a bound this little above a whole number is that number: so much, or
+this share of the length if that is more."""
+
+SHORTEST_TOUR = 3
+"""Stops of the shortest tours that the program knows."""
 
 NEIGHBOURS = 10
-"""Pairs a place starts with; the rest is priced."""
+"""Pairs per place that the relaxation starts with; the others are priced."""
+
+LEAST_PER_ROUND = 100
+"""Cuts, and pairs, that a round adds at most; as many as there are places if those are more."""
 
 IDLE_SOLVES = 1
 """A cut that was idle for more solves than this leaves the program."""
 
+SLOW_ROUNDS = 2
+"""After so many slow rounds in a row a node is branched on; at the root cuts are first looked for
+more deeply."""
 
-class _Limit(Exception):
-    """The caller's clock is over."""
+ROUNDS_PER_LOOK = 5
+"""In the tree the clock is looked at every so many rounds of a node; at the root in every one."""
+
+ROUNDS_PER_ROUNDING, NODES_PER_ROUNDING = 10, 10
+"""The relaxation is rounded to a tour every so many rounds at the root, and nodes in the tree."""
+
+WHOLE = 1e-6
+"""A point this near to whole numbers must be cut off or be a tour."""
+
+ELASTIC = 1e-6
+"""A program that uses less than this of its elastic columns uses none."""
+
+MOST_ELASTIC_COST = 1e9
+"""Elastic columns are not made dearer than this, in scaled lengths."""
+
+LEAST_GAP = 1e-9
+"""A gap counts as at least this much, in scaled lengths."""
+
+UNRESOLVED = "a node could not be closed by its bound"
+TROUBLE = "the solver of linear programs had trouble; the bound may be weaker"
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """The best tour known and how short a tour can possibly be.
+
+    ``places``: int64[m], the stops in order; ``length``: of that tour. ``bound``: no tour is
+    shorter; on whole-number distances it is rounded up. ``nodes``: subproblems looked at; ``cuts``:
+    inequalities found. ``warnings``: one line each; numerical trouble makes the bound weaker, never
+    wrong.
+    """
+
+    places: IntArray
+    length: float
+    bound: float
+    nodes: int
+    cuts: int
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def gap(self) -> float | None:
+        """(length - bound) / bound: 0 where optimal, None where nothing is proven."""
+        return relative_gap(self.length, self.bound)
+
+    @property
+    def optimal(self) -> bool:
+        """Whether no tour is shorter; to a relative 1e-6 where distances are not whole numbers."""
+        return self.gap is not None and self.gap <= PROVEN
 
 
 def prove(
@@ -45,284 +111,270 @@ def prove(
     clock: Clock,
     *,
     seed: int = 0,
-    improve: Callable[[IntArray], IntArray] | None = None,
+    improve: Improve | None = None,
 ) -> Proof:
     """Prove how short a covering tour can be, starting from the covering tour ``start``, int64[m].
 
     The clock counts nodes as iterations, and hears of every better tour and of the bound.
-    ``improve`` turns a list of places, often not a covering tour, into a good covering tour.
-    Whatever ends the proof, also Ctrl-C, what is proven so far is returned.
+    ``improve`` is asked for tours of places that the relaxation favours. Whatever ends the proof,
+    also Ctrl-C, what is proven so far is returned.
     """
-    search = _Search(instance, start, clock, seed, improve)
+    check_provable(instance)
+    incumbent = Incumbent(instance, clock, np.array(start, dtype=np.int64))
+    queue = NodeQueue()
+    tree: _Tree | None = None
     try:
-        search.run()
-    except (_Limit, KeyboardInterrupt):
-        search.stopped = True
-    return search.proof()
+        problem = make_problem(instance)
+        short = shortest_of_one_or_two(problem)
+        if short is not None:
+            incumbent.offer(short)
+        if incumbent.length > 0.0 and problem.allowed.sum() >= SHORTEST_TOUR:
+            _look_at(clock, incumbent, queue)
+            tree = _Tree(problem, incumbent, queue, clock, np.random.default_rng(seed), improve)
+            tree.search()
+        else:
+            queue.active = None
+    except (_Over, KeyboardInterrupt):
+        pass
+    return Proof(
+        places=incumbent.places,
+        length=incumbent.length,
+        bound=incumbent.proven_bound(queue),
+        nodes=tree.nodes if tree is not None else 0,
+        cuts=len(tree.relaxation.pool) if tree is not None else 0,
+        warnings=tuple(tree.warnings) if tree is not None else (),
+    )
 
 
-class _Search:
-    """The state of one proof."""
+class _Over(Exception):
+    """The caller's clock is over."""
 
-    def __init__(
-        self,
-        instance: Instance,
-        start: IntArray,
-        clock: Clock,
-        seed: int,
-        improve: Callable[[IntArray], IntArray] | None,
-    ) -> None:
-        self.begun = perf_counter()
+
+def _look_at(clock: Clock, incumbent: Incumbent, queue: NodeQueue) -> None:
+    """Tell the clock where the proof stands, and stop where it is over."""
+    clock.bound = incumbent.proven_bound(queue)
+    clock.report()
+    if clock.over:
+        raise _Over
+
+
+class Incumbent:
+    """The best tour so far, ``places`` int64[m], and its ``length``."""
+
+    def __init__(self, instance: Instance, clock: Clock, places: IntArray) -> None:
+        if not is_covering_tour(instance, places):
+            raise InputError("start: expected a covering tour that keeps the instance's rules")
         self.instance = instance
         self.clock = clock
-        self.improve = improve
-        self.rng = np.random.default_rng(seed)
-        self.problem: Problem = make_problem(instance)
-        self.places = np.array(start, dtype=np.int64)
-        self.length = instance.length(self.places)
-        if not covers(self.problem, self.places):
-            raise InputError("start: expected a covering tour that keeps the instance's rules")
-        clock.improved(self.length, self.places)
-        self.open: list[Node] = []
-        self.active: Node | None = None
-        self.numbers = count()
-        self.nodes = 0
-        self.left_over = np.inf  # the lowest bound of nodes that nothing can be decided in
-        self.stopped = False
-        self.warnings: list[str] = []
-        self.relaxation: Relaxation | None = None
-        self.decisions: Decisions | None = None
-        self.tried: set[bytes] = set()
+        self.places = places
+        self.length = instance.length(places)
+        clock.improved(self.length, places)
 
-    # --- bounds ------------------------------------------------------------------------------
+    def offer(self, places: IntArray) -> bool:
+        """Take a tour if it is a covering one and shorter; whether it was taken."""
+        if not is_covering_tour(self.instance, places):
+            return False
+        length = self.instance.length(places)
+        if length >= self.length:
+            return False
+        self.places, self.length = places, length
+        self.clock.improved(length, places)
+        return True
 
     @property
     def cutoff(self) -> float:
         """A node whose tours are all at least this long has nothing better to offer."""
-        if self.problem.integral:
-            return self.length - 1.0 + 1e-6 * max(1.0, 1e-3 * self.length)
+        if self.instance.integral:
+            return self.length - 1.0 + self._rounding
         return self.length * (1.0 - SAME_LENGTH)
 
+    def proven_bound(self, queue: NodeQueue) -> float:
+        """No tour is shorter: the lowest bound of a node, or the best tour where none is left."""
+        lowest = queue.lowest_bound()
+        if not self.instance.integral:
+            return max(0.0, min(lowest, self.cutoff))
+        if lowest >= self.cutoff:
+            return self.length
+        return float(np.clip(np.ceil(lowest - self._rounding), 0.0, self.length))
+
     @property
-    def bound(self) -> float:
-        """No tour is shorter: the lowest open node, or the best tour where none is left."""
-        # All of them, not the first: Ctrl-C may come while the heap is being mended.
-        lowest = min([self.left_over, *(node.bound for node in self.open)])
-        if self.active is not None:
-            lowest = min(lowest, self.active.bound)
-        if self.problem.integral:
-            if lowest >= self.cutoff:
-                return self.length
-            return float(max(0.0, np.ceil(lowest - 1e-6 * max(1.0, 1e-3 * self.length))))
-        return float(max(0.0, min(lowest, self.cutoff)))
+    def _rounding(self) -> float:
+        return max(ROUNDING, ROUNDING_SHARE * self.length)
 
-    def proof(self) -> Proof:
-        """What is proven now."""
-        length = self.instance.length(self.places)
-        bound = min(self.bound, length)
-        return Proof(
-            places=self.places,
-            length=length,
-            bound=bound,
-            optimal=relative_gap(length, bound) <= 1e-6,
-            nodes=self.nodes,
-            cuts=len(self.relaxation.pool) if self.relaxation is not None else 0,
-            seconds=perf_counter() - self.begun,
-            warnings=tuple(self.warnings),
-        )
 
-    def check_limits(self) -> None:
-        """Tell the clock where the proof stands, and stop where it is over."""
-        self.clock.bound = min(self.bound, self.length)
-        self.clock.report()
-        if self.clock.over:
-            raise _Limit
+@dataclass
+class _TailingOff:
+    """Tells when cuts hardly raise the bound of a node any more.
 
-    # --- tours -------------------------------------------------------------------------------
+    A round is slow when the last ``window`` rounds together closed less than this ``share`` of the
+    gap.
+    """
 
-    def offer(self, places: IntArray) -> None:
-        """Take a tour if it is a covering one and shorter than the best."""
-        places = np.asarray(places, dtype=np.int64)
-        if covers(self.problem, places):
-            length = self.instance.length(places)
-            if length < self.length:
-                self.places, self.length = places, length
-                self.clock.improved(length, places)
-                if self.decisions is not None:
-                    self.decisions.fix_by_cost(self.cutoff)
+    window: int
+    share: float
+    objectives: list[float] = field(default_factory=list)
+    slow_rounds: int = 0
 
-    def try_rounding(self) -> None:
-        """Let the caller's search make a tour of the places that the relaxation favours."""
-        assert self.relaxation is not None
-        if self.improve is None:
-            return
-        y = self.relaxation.y
-        rounded = np.flatnonzero(y >= min(0.5, float(y.max())))
-        if rounded.tobytes() not in self.tried:
-            self.tried.add(rounded.tobytes())
-            self.offer(self.improve(rounded))
+    def add(self, objective: float, gap: float) -> None:
+        """Note the objective after a round, and the gap that is left."""
+        self.objectives.append(objective)
+        known = len(self.objectives) > self.window
+        slow = known and objective - self.objectives[-1 - self.window] < self.share * gap
+        self.slow_rounds = self.slow_rounds + 1 if slow else 0
 
-    # --- the tree ----------------------------------------------------------------------------
+    @property
+    def happens(self) -> bool:
+        """Whether rounds have been slow for a while."""
+        return self.slow_rounds >= SLOW_ROUNDS
 
-    def run(self) -> None:
-        """Close all nodes, or run into a limit."""
-        # Until something is proven all that is known is that lengths are not negative.
-        self.active = Node(0.0, next(self.numbers), 0, {}, {}, None)
-        short = shortest_of_one_or_two(self.instance, self.problem)
-        if short is not None:
-            self.offer(short)
-        if self.length <= 0.0 or self.problem.allowed.sum() < 3:
-            self.active = None
-            return
-        self.check_limits()
-        problem = self.problem
-        self.relaxation = Relaxation(
-            problem, *starting_edges(problem, self.places, NEIGHBOURS), self.length
-        )
-        self.pseudo = PseudoCosts(problem.n)
-        self.decisions = Decisions(problem, self.relaxation)
+    @classmethod
+    def at(cls, node: Node) -> _TailingOff:
+        """For a node: at the root, whose cuts serve the whole tree, slower rounds are borne."""
+        return cls(window=6, share=0.02) if node.is_root else cls(window=3, share=0.1)
+
+
+class _Tree:
+    """The search tree of one proof."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        incumbent: Incumbent,
+        queue: NodeQueue,
+        clock: Clock,
+        rng: np.random.Generator,
+        improve: Improve | None,
+    ) -> None:
+        u, v = starting_edges(problem, incumbent.places, NEIGHBOURS)
+        self.relaxation = Relaxation(problem, u, v, incumbent.length)
+        self.bounds = Bounds(self.relaxation)
+        self.pseudo_costs = PseudoCosts(problem.n)
+        self.incumbent = incumbent
+        self.queue = queue
+        self.clock = clock
+        self.rng = rng
+        self.improve = improve
+        self.per_round = max(LEAST_PER_ROUND, problem.n)
+        self.nodes = 0
+        self.warnings: list[str] = []
+        self.rounded: set[bytes] = set()
+
+    def search(self) -> None:
+        """Close all nodes, or stop when the clock is over."""
         while True:
-            node = self.active
+            node = self.queue.active
             assert node is not None
+            self.nodes += 1
             children = self.process(node)
-            # At no moment, whenever Ctrl-C comes, may a node be neither active nor open.
-            for child in children:
-                heapq.heappush(self.open, child)
-            self.active = None
             self.clock.iterations = self.nodes
-            while self.open and self.open[0].bound >= self.cutoff:
-                heapq.heappop(self.open)
-            if not self.open:
+            if not self.queue.replace_active(children, self.incumbent.cutoff):
                 return
-            self.check_limits()
-            self.activate(children)
-
-    def activate(self, children: list[Node]) -> None:
-        """Go on with a child, whose program is still warm, unless it is much worse than another."""
-        lowest = self.open[0].bound
-        patience = lowest + 0.25 * max(self.length - lowest, 0.0)
-        near = [child for child in children if child.bound < min(patience, self.cutoff)]
-        if near and near[0] in self.open:
-            self.active = near[0]
-            self.open.remove(near[0])
-            heapq.heapify(self.open)
-        else:
-            self.active = self.open[0]
-            heapq.heappop(self.open)
+            self.look_at_clock()
+            self.queue.activate_next(children, self.incumbent.length, self.incumbent.cutoff)
 
     def process(self, node: Node) -> list[Node]:
         """Bound a node with cuts and prices; the nodes it branches into, none if it is closed."""
-        relaxation, decisions = self.relaxation, self.decisions
-        assert relaxation is not None
-        assert decisions is not None
-        self.nodes += 1
-        at_root = node.depth == 0
-        decisions.enter(node)
-        history: list[float] = []
-        stalled = 0
-        deep = False
+        relaxation = self.relaxation
         before = node.bound
-        rounding_due = 0
+        self.bounds.enter(node)
+        costs = self.cut(node)
+        if costs is None:
+            return []
+        if node.branch is not None:
+            self.pseudo_costs.learn(node.branch, (node.bound - before) * relaxation.scale)
+        if node.is_root:
+            room = self.incumbent.cutoff * relaxation.scale - costs.value
+            root_costs = price(relaxation, exact_below=room)
+            self.try_rounding()
+            self.bounds.fix_at_root(root_costs, self.incumbent.cutoff)
+        elif self.nodes % NODES_PER_ROUNDING == 0:
+            self.try_rounding()
+        if node.bound >= self.incumbent.cutoff:
+            return []
+        if node.is_root:
+            relaxation.solve(self.clock.seconds_left)
+        else:
+            self.bounds.fix_below(node, costs, self.incumbent.cutoff)
+        return self.divide(node)
+
+    def cut(self, node: Node) -> Costs | None:
+        """Cut and price until neither helps any more; None where the bound closes the node."""
+        relaxation, incumbent = self.relaxation, self.incumbent
+        tailing_off = _TailingOff.at(node)
+        deep = False
+        last_rounding = 0
         for turn in count():
-            relaxation.solve(seconds=self.clock.seconds_left)
-            costs = costs_of(relaxation)
+            relaxation.solve(self.clock.seconds_left)
+            costs = price(relaxation)
             node.bound = max(node.bound, costs.bound)
-            if at_root or turn % 5 == 4:
-                self.check_limits()
-            if node.bound >= self.cutoff:
-                return []
+            if node.is_root or turn % ROUNDS_PER_LOOK == ROUNDS_PER_LOOK - 1:
+                self.look_at_clock()
+            if node.bound >= incumbent.cutoff:
+                return None
             if not relaxation.optimal:
                 if self.clock.seconds_left <= 0.0:
-                    raise _Limit
-                self.warn("the solver of linear programs had trouble; the bound may be weaker")
-            attractive = relaxation.price(costs.pairs, max(100, self.problem.n))
-            point = make_point(
-                self.problem,
-                relaxation.y,
-                relaxation.edge_u[: len(relaxation.x)],
-                relaxation.edge_v[: len(relaxation.x)],
-                relaxation.x,
-            )
-            tour = as_tour(relaxation.y, point.u, point.v, point.x)
-            if tour is not None and relaxation.elastic < 1e-6:
+                    raise _Over
+                self.warn(TROUBLE)
+            attractive = relaxation.add_attractive(costs.pairs, self.per_round)
+            point = relaxation.point
+            tour = point.as_tour()
+            if tour is not None and relaxation.elastic < ELASTIC:
                 self.offer(tour)
-                if node.bound >= self.cutoff:
-                    return []
-            history.append(relaxation.objective)
-            recent = 6 if at_root else 3
-            gap = max(self.cutoff * relaxation.scale - costs.value, 1e-9)
-            slow = (
-                len(history) > recent
-                and history[-1] - history[-1 - recent] < (0.02 if at_root else 0.1) * gap
-            )
-            stalled = stalled + 1 if slow else 0
-            if at_root and stalled == 2 and not deep:
-                deep, stalled, history = True, 0, []
-            if at_root and turn >= rounding_due + 10:
-                rounding_due = turn
+                if node.bound >= incumbent.cutoff:
+                    return None
+            gap = incumbent.cutoff * relaxation.scale - costs.value
+            tailing_off.add(relaxation.objective, max(gap, LEAST_GAP))
+            if node.is_root and tailing_off.happens and not deep:
+                deep, tailing_off = True, _TailingOff.at(node)
+            if node.is_root and turn >= last_rounding + ROUNDS_PER_ROUNDING:
+                last_rounding = turn
                 self.try_rounding()
             new = 0
-            # Whatever the stalling says, a point that looks like a tour must be cut off.
-            whole = fraction(relaxation.y) < 1e-6 and fraction(relaxation.x) < 1e-6
-            if stalled < 2 or whole:
-                cuts = separate(point, self.rng, max(100, self.problem.n), deep)
+            # Even if cuts have tailed off, a point that looks like a tour must be cut off.
+            whole = is_whole(relaxation.y, WHOLE) and is_whole(relaxation.x, WHOLE)
+            if whole or not tailing_off.happens:
+                cuts = separate(point, self.rng, self.per_round, deep)
                 relaxation.drop_idle_cuts(IDLE_SOLVES)
                 new = relaxation.add_cuts(cuts)
             if new == 0 and attractive == 0:
-                if relaxation.elastic > 1e-6:
-                    if relaxation.elastic_cost > 1e9:
-                        self.warn("a node could not be closed by its bound")
-                        break
-                    relaxation.raise_elastic_cost()
-                    continue
-                break
-        if node.branch is not None:
-            self.pseudo.learn(node.branch, (node.bound - before) * relaxation.scale)
-        if at_root:
-            room = self.cutoff * relaxation.scale - costs.value
-            decisions.root_costs = costs_of(relaxation, exact_below=room)
-            self.try_rounding()
-            decisions.fix_by_cost(self.cutoff, delete=True)
-            if node.bound >= self.cutoff:
-                return []
-            relaxation.solve(seconds=self.clock.seconds_left)
-        elif self.nodes % 10 == 0:
-            self.try_rounding()
-        if node.bound >= self.cutoff:
+                if relaxation.elastic <= ELASTIC:
+                    break
+                if relaxation.elastic_cost > MOST_ELASTIC_COST:
+                    self.warn(UNRESOLVED)
+                    break
+                relaxation.raise_elastic_cost()
+        return costs
+
+    def divide(self, node: Node) -> list[Node]:
+        """Two nodes that share the tours of this one; the likelier one first."""
+        basis = self.relaxation.basis()
+        cutoff = self.incumbent.cutoff * self.relaxation.scale
+        branches = choose_branch(self.relaxation, self.pseudo_costs, basis, cutoff)
+        if branches is None:
+            self.warn(UNRESOLVED)
+            self.queue.give_up(node)
             return []
-        decisions.fix_here(node, costs, self.cutoff)
-        return self.divide(node)
+        children = [self.queue.child(node, branch, basis) for branch in branches]
+        return [child for child in children if self.bounds.is_consistent(child)]
+
+    def offer(self, places: IntArray) -> None:
+        """Take a tour if it is better, and fix what it excludes."""
+        if self.incumbent.offer(places):
+            self.bounds.tighten(self.incumbent.cutoff)
+
+    def try_rounding(self) -> None:
+        """Let the caller's search make a tour of the places that the relaxation favours."""
+        y = self.relaxation.y
+        favoured = np.flatnonzero(y >= min(0.5, float(y.max())))
+        if self.improve is not None and favoured.tobytes() not in self.rounded:
+            self.rounded.add(favoured.tobytes())
+            self.offer(self.improve(favoured))
+
+    def look_at_clock(self) -> None:
+        """Tell the clock where the proof stands, and stop where it is over."""
+        _look_at(self.clock, self.incumbent, self.queue)
 
     def warn(self, text: str) -> None:
         """Keep a warning, once."""
         if text not in self.warnings:
             self.warnings.append(text)
-
-    def divide(self, node: Node) -> list[Node]:
-        """Two nodes that share the tours of this one; the likelier one first."""
-        relaxation, decisions = self.relaxation, self.decisions
-        assert relaxation is not None
-        assert decisions is not None
-        basis = relaxation.basis()
-        pair = choose_branch(relaxation, self.pseudo, basis, self.cutoff * relaxation.scale)
-        if pair is None:
-            self.warn("a node could not be closed by its bound")
-            self.left_over = min(self.left_over, node.bound)
-            return []
-        children = []
-        for branch in pair:
-            stops, pairs = dict(node.stops), dict(node.pairs)
-            if branch.pair is None:
-                stops[branch.place] = branch.value
-            else:
-                pairs[branch.pair] = branch.value
-                if branch.value == 1:
-                    for place in branch.pair:
-                        stops[place] = 1
-            if decisions.consistent(stops, pairs):
-                children.append(
-                    Node(
-                        node.bound, next(self.numbers), node.depth + 1, stops, pairs, basis, branch
-                    )
-                )
-        return children

@@ -1,4 +1,9 @@
-"""Branching: which place, or else which pair, to decide next, by trying a few."""
+"""Branching: which place, or else which pair, to decide next.
+
+Strong branching: a few candidates are tried, each way, for some steps of the simplex method. What
+is seen there and in the tree is remembered as pseudo-costs, by which places are judged once they
+have been tried often enough (reliability branching; Achterberg, Koch and Martin 2005).
+"""
 
 from __future__ import annotations
 
@@ -10,13 +15,19 @@ from covertour.exact.relaxation import Basis, Relaxation
 from covertour.problem.metric import FloatArray, IntArray
 
 CANDIDATES = 8
-"""So many undecided variables are tried before one is taken."""
+"""So many undecided variables are compared before one is taken."""
 
 TRIAL_STEPS = 60
-"""Simplex steps that a trial may take."""
+"""Steps of the simplex method that a trial may take."""
 
-TRUSTED = 3
-"""After so many trials and nodes in each direction a place is judged by what they showed."""
+RELIABLE = 3
+"""After so many trials and nodes in each direction a place is judged by its pseudo-costs."""
+
+UNDECIDED = 1e-6
+"""A variable that is further than this from a whole number is undecided at a point."""
+
+LEAST_GAIN = 1e-6
+"""Gains count as at least this much in a score."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +52,7 @@ class PseudoCosts:
 
     def learn(self, branch: Branch, gain: float) -> None:
         """Remember the gain of a branch on a place."""
-        if branch.pair is None and branch.distance > 1e-6:
+        if branch.pair is None and branch.distance > UNDECIDED:
             self.total[branch.place, branch.value] += max(gain, 0.0) / branch.distance
             self.count[branch.place, branch.value] += 1
 
@@ -60,19 +71,20 @@ class PseudoCosts:
 
 def score(gains: FloatArray) -> FloatArray:
     """One number for the gains of both sides, float64[k, 2]: both should rise."""
-    return np.maximum(gains[:, 0], 1e-6) * np.maximum(gains[:, 1], 1e-6)
+    return np.maximum(gains[:, 0], LEAST_GAIN) * np.maximum(gains[:, 1], LEAST_GAIN)
 
 
 def choose_branch(
-    relaxation: Relaxation, pseudo: PseudoCosts, basis: Basis, cutoff: float
+    relaxation: Relaxation, pseudo_costs: PseudoCosts, basis: Basis, cutoff: float
 ) -> tuple[Branch, Branch] | None:
     """The decision that promises the highest bounds, the side to look at first in front.
 
-    Places come first: where they are decided the pairs mostly follow. What is decided already is
-    never decided again, or a child would be its parent. Where the point is whole something else is
-    taken, so that the tree ends whatever the solver does; None where nothing is left to decide.
+    ``cutoff``: scaled; gains beyond it count no more. Places come first: where they are decided the
+    pairs mostly follow. What is decided already is never decided again, or a child would be its
+    parent. Where the point is whole something else is taken, so that the tree ends whatever the
+    solver does; None where nothing is left to decide.
     """
-    n, objective = relaxation.n, relaxation.objective
+    n = relaxation.n
     value = np.concatenate([relaxation.y, relaxation.x])
     undecided = np.concatenate(
         [
@@ -81,13 +93,13 @@ def choose_branch(
         ]
     )
     away = np.where(undecided, np.abs(value - np.round(value)), 0.0)
-    places = np.flatnonzero(away[:n] > 1e-6)
-    pairs = n + np.flatnonzero(away[n:] > 1e-6)
+    places = np.flatnonzero(away[:n] > UNDECIDED)
+    pairs = n + np.flatnonzero(away[n:] > UNDECIDED)
     if len(places):
-        gains = pseudo.estimate(places, relaxation.y)
+        gains = pseudo_costs.estimate(places, relaxation.y)
         likely = np.argsort(-score(gains), kind="stable")[:CANDIDATES]
         chosen, gains = places[likely], gains[likely]
-        untried = pseudo.count[chosen].min(axis=1) < TRUSTED
+        untried = pseudo_costs.count[chosen].min(axis=1) < RELIABLE
     elif len(pairs):
         chosen = pairs[np.argsort(-away[pairs], kind="stable")[:CANDIDATES]]
         gains, untried = np.zeros((len(chosen), 2)), np.ones(len(chosen), dtype=bool)
@@ -97,11 +109,12 @@ def choose_branch(
     else:
         return None
     sides = [_sides(relaxation, int(k), float(value[k])) for k in chosen]
+    most = max(cutoff - relaxation.objective, 0.0) + 1.0
     for k in np.flatnonzero(untried):
         for side in sides[k]:
-            gain = _trial(relaxation, basis, int(chosen[k]), side.value, objective, cutoff)
+            gain = min(_trial(relaxation, basis, int(chosen[k]), side.value), most)
             gains[k, side.value] = gain
-            pseudo.learn(side, gain)
+            pseudo_costs.learn(side, gain)
     best = int(np.argmax(score(gains)))
     zero, one = sides[best]
     return (one, zero) if gains[best, 1] <= gains[best, 0] else (zero, one)
@@ -116,18 +129,15 @@ def _sides(relaxation: Relaxation, variable: int, value: float) -> tuple[Branch,
     return Branch(place, pair, 0, value), Branch(place, pair, 1, 1.0 - value)
 
 
-def _trial(
-    relaxation: Relaxation, basis: Basis, variable: int, value: int, objective: float, cutoff: float
-) -> float:
-    """How much the objective rises above ``objective`` in a few steps with a variable decided."""
+def _trial(relaxation: Relaxation, basis: Basis, variable: int, value: int) -> float:
+    """How much the objective rises in a few steps with a variable decided."""
     highs, n = relaxation.highs, relaxation.n
     column, lower, upper = variable, relaxation.y_lower, relaxation.y_upper
     if variable >= n:
         column, lower, upper = variable + n, relaxation.edge_lower, relaxation.edge_upper
         variable -= n
     highs.changeColBounds(column, float(value), float(value))
-    relaxation.solve(iterations=TRIAL_STEPS)
-    gain = min(max(relaxation.objective - objective, 0.0), max(cutoff - objective, 0.0) + 1.0)
+    gain = max(relaxation.objective_after(TRIAL_STEPS) - relaxation.objective, 0.0)
     highs.changeColBounds(column, lower[variable], upper[variable])
     relaxation.restore(basis)
     return gain

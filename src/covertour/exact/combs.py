@@ -33,9 +33,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from covertour.exact.cuts import Cut, make_cut
-from covertour.exact.maxflow import arcs, tree_of_cuts
-from covertour.exact.separation import ACTIVE, Point
+from covertour.exact.cuts import Cut, Violated, make_cut
+from covertour.exact.formulation import SUPPORT, Point
+from covertour.exact.maxflow import make_graph, tree_of_cuts
 from covertour.problem.metric import IntArray
 
 TIGHT = 0.05
@@ -44,7 +44,7 @@ TIGHT = 0.05
 
 def random_clusters(point: Point, rng: np.random.Generator) -> list[IntArray]:
     """Disjoint clusters: sets to hit that the point crosses just twice, in random order."""
-    table = point.table > 0
+    table = point.problem.in_set > 0
     crossing = (table[:, point.u] != table[:, point.v]) @ point.x
     tight = np.flatnonzero(crossing < 2.0 + TIGHT)
     taken = np.zeros(len(point.y), dtype=bool)
@@ -57,7 +57,7 @@ def random_clusters(point: Point, rng: np.random.Generator) -> list[IntArray]:
     return chosen
 
 
-def combs(point: Point, clusters: list[IntArray], least: float) -> list[tuple[float, Cut]]:
+def combs(point: Point, clusters: list[IntArray], least: float) -> Violated:
     """Violated combs whose teeth join places and the given disjoint clusters.
 
     Separation: shrink the clusters to nodes. For blossoms (Padberg and Rao; Letchford, Reinelt and
@@ -84,10 +84,10 @@ def combs(point: Point, clusters: list[IntArray], least: float) -> list[tuple[fl
     low, high = bundle // nodes, bundle % nodes
     x = np.bincount(of_bundle, point.x[apart], len(bundle))
     weight = np.clip(np.minimum(x, 1.0 - x), 0.0, 1.0)
-    on = weight > ACTIVE
+    on = weight > SUPPORT
     if not on.any():
         return []
-    sides = tree_of_cuts(*arcs(nodes, low[on], high[on], weight[on])).astype(bool)
+    sides = tree_of_cuts(make_graph(nodes, low[on], high[on], weight[on])).astype(bool)
     crossing = sides[:, low] != sides[:, high]
     teeth = crossing & (x > 0.5)
     cost = crossing @ weight
@@ -98,7 +98,7 @@ def combs(point: Point, clusters: list[IntArray], least: float) -> list[tuple[fl
     cost += np.where(even, change[rows, cheapest], 0.0)
     teeth[rows[even], cheapest[even]] ^= True
 
-    found: list[tuple[float, Cut]] = []
+    found: Violated = []
     seen: set[bytes] = set()
     parts = [*clusters, *(single[k : k + 1] for k in range(len(single)))]
     for row in np.flatnonzero(cost < 1.0 - least):
@@ -115,7 +115,7 @@ def combs(point: Point, clusters: list[IntArray], least: float) -> list[tuple[fl
             point, handle, [(int(low[t]), int(high[t])) for t in used], parts, len(clusters)
         )
         if cut is not None:
-            violation = -_slack(point, cut)
+            violation = _violation(point, cut)
             if violation > least:
                 found.append((violation, cut))
     return found
@@ -136,7 +136,7 @@ def _comb(
         if one >= clusters and other >= clusters:
             rhs -= 1.0
             continue
-        if not (point.table[:, both].sum(axis=1) == 0).any():
+        if not (point.problem.in_set[:, both].sum(axis=1) == 0).any():
             return None
         if other >= clusters:
             terms.append((parts[one], 2.0))
@@ -144,14 +144,15 @@ def _comb(
         else:
             terms.append((both, 2.0))
             rhs += 3.0
-    return make_cut(len(point.y), sets, [2.0] * len(sets), terms, rhs, "comb")
+    return make_cut(len(point.y), sets, [2.0] * len(sets), terms, rhs)
 
 
-def _slack(point: Point, cut: Cut) -> float:
+def _violation(point: Point, cut: Cut) -> float:
+    """By how much a point violates a cut."""
     mask = np.zeros(len(point.y), dtype=bool)
     left = float(cut.coefficients @ point.y[cut.places])
     for members, weight in zip(cut.sets, cut.weights, strict=True):
         mask[members] = True
         left -= weight * float(point.x[mask[point.u] & mask[point.v]].sum())
         mask[members] = False
-    return left - cut.rhs
+    return cut.rhs - left

@@ -17,17 +17,36 @@ from typing import Any
 
 import numpy as np
 
-from covertour.exact.cuts import Cut
-from covertour.exact.flat import FlatCuts, flatten
-from covertour.exact.formulation import Problem
-from covertour.exact.pricing import entries_of_pairs
+from covertour.exact.cuts import Cut, CutPool, FlatCuts, flatten, sets_around_pairs
+from covertour.exact.formulation import Point, Problem, make_point
 from covertour.problem.metric import FloatArray, IntArray
 
-BASIC, LOWER, UPPER = 1, 0, 2
+BASIC, LOWER = 1, 0
 """States of a column or row in a basis, as HiGHS numbers them."""
 
+TOUR_SIZE = 13
+"""Lengths are scaled so that the first tour is about 2 to the power of this long."""
+
+LARGEST_POWER = 1_000
+"""Of two, to scale by; a little more would be infinite."""
+
+TOLERANCE = 1e-9
+"""Of the solver, for values and for reduced costs."""
+
+MOST_STEPS = 2_000_000
+"""Steps of the simplex method that no solve should need."""
+
+LEAST_SECONDS = 0.01
+"""A solve is given this much time at least."""
+
+RETRY_FROM = 0.1
+"""With less time left than this a solve that failed is not tried again."""
+
+ELASTIC_GROWTH = 16.0
+"""By how much elastic columns become dearer at a time."""
+
 ATTRACTIVE = -1e-6
-"""A missing pair enters when its reduced cost is below this (scaled tours are about 8,000 long)."""
+"""A missing pair enters when its reduced cost is below this, in scaled lengths."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +54,8 @@ class Basis:
     """A basis that survives added and dropped cuts and added pairs.
 
     ``columns``: int8, states of the columns of that time; ``rows``: int8, of the rows that are no
-    cuts; ``tight``: the cuts whose rows are not basic, by number in the pool, with ``states``.
+    cuts; ``tight``: the cuts whose rows are not basic, by number in the pool; ``states``: int8, of
+    those rows.
     """
 
     columns: np.ndarray
@@ -50,7 +70,9 @@ class Relaxation:
     After :meth:`solve`: ``y`` float64[n], ``x`` float64[edges] along the pairs ``edge_u``,
     ``edge_v`` int64[edges], ``elastic`` the sum of z, ``objective`` the scaled value, ``optimal``
     whether the solver says so. ``pair_u``, ``pair_v``, ``pair_cost``, ``pair_column`` describe all
-    pairs still possible; the column is -1 for those not in the program.
+    pairs still possible; the column is -1 for those not in the program. ``pool`` has all cuts;
+    ``rows``: the numbers of those that are in the program, in the order of their rows; ``idle``:
+    for how many solves each of them has not been tight.
     """
 
     def __init__(self, problem: Problem, u: IntArray, v: IntArray, longest: float) -> None:
@@ -58,7 +80,8 @@ class Relaxation:
 
         self.problem = problem
         n = self.n = problem.n
-        self.scale = 2.0 ** min(13 - int(np.ceil(np.log2(longest))), 1_000)  # else infinite
+        power = TOUR_SIZE - int(np.ceil(np.log2(longest)))
+        self.scale = 2.0 ** min(power, LARGEST_POWER)
         self.distance = problem.distance * self.scale
         self.elastic_cost = longest * self.scale
         self.y_lower = problem.forced.astype(np.float64)
@@ -72,9 +95,8 @@ class Relaxation:
         self.pair_u, self.pair_v = places[above[0]], places[above[1]]
         self.pair_cost = self.distance[self.pair_u, self.pair_v]
         self.pair_column = np.full(len(self.pair_u), -1, dtype=np.int64)
-        self.pool: list[Cut] = []
-        self.pool_index: dict[tuple[bytes, ...], int] = {}
-        self.cuts: list[int] = []
+        self.pool = CutPool()
+        self.rows: list[int] = []
         self.idle: list[int] = []
         self.base_rows = n + problem.sets + 1
         self._flat: FlatCuts | None = None
@@ -86,8 +108,8 @@ class Relaxation:
             "solver": "simplex",
             "threads": 1,
             "simplex_strategy": 1,
-            "primal_feasibility_tolerance": 1e-9,
-            "dual_feasibility_tolerance": 1e-9,
+            "primal_feasibility_tolerance": TOLERANCE,
+            "dual_feasibility_tolerance": TOLERANCE,
         }
         for option, value in options.items():
             self.highs.setOptionValue(option, value)
@@ -106,7 +128,8 @@ class Relaxation:
         self.add_pairs(np.flatnonzero(wanted[self.pair_u, self.pair_v]))
 
     def _build_base(self) -> None:
-        problem, n, inf = self.problem, self.n, np.inf
+        """The columns of places, elastic ones, and the rows that are no cuts."""
+        problem, n = self.problem, self.n
         none = np.empty(0, dtype=np.int32)
         cost = np.concatenate([np.zeros(n), np.full(n, self.elastic_cost)])
         lower = np.concatenate([self.y_lower, np.zeros(n)])
@@ -125,7 +148,7 @@ class Relaxation:
             ]
         )
         row_lower = np.concatenate([np.zeros(n), np.ones(problem.sets), [3.0]])
-        row_upper = np.concatenate([np.zeros(n), np.full(problem.sets + 1, inf)])
+        row_upper = np.concatenate([np.zeros(n), np.full(problem.sets + 1, np.inf)])
         self.highs.addRows(
             len(row_lower),
             row_lower,
@@ -146,15 +169,15 @@ class Relaxation:
         self.pair_column[which] = len(self.edge_u) + np.arange(len(which))
         edge = np.arange(len(which))
         of_edge, of_row, weight = [edge, edge], [u, v], [np.ones(len(which))] * 2
-        if self.cuts:
+        if self.rows:
             flat = self.flat_cuts()
-            e, k = entries_of_pairs(u, v, flat.of_place_start, flat.of_place, flat.inside)
+            e, k = sets_around_pairs(u, v, flat.sets)
             of_edge.append(e)
             of_row.append(self.base_rows + flat.set_row[k])
             weight.append(-flat.set_weight[k])
         from scipy.sparse import coo_matrix
 
-        rows = self.base_rows + len(self.cuts)
+        rows = self.base_rows + len(self.rows)
         table = coo_matrix(
             (np.concatenate(weight), (np.concatenate(of_row), np.concatenate(of_edge))),
             shape=(rows, len(which)),
@@ -217,7 +240,7 @@ class Relaxation:
 
     def raise_elastic_cost(self) -> None:
         """Make it dearer to satisfy a degree without pairs."""
-        self.elastic_cost *= 16.0
+        self.elastic_cost *= ELASTIC_GROWTH
         index = np.arange(self.n, 2 * self.n, dtype=np.int32)
         self.highs.changeColsCost(self.n, index, np.full(self.n, self.elastic_cost))
 
@@ -225,18 +248,9 @@ class Relaxation:
 
     def add_cuts(self, cuts: list[Cut]) -> int:
         """Put cuts into the pool and the program; how many of them were not there yet."""
-        present = set(self.cuts)
-        fresh: list[int] = []
-        for cut in cuts:
-            key = cut.key
-            number = self.pool_index.get(key)
-            if number is None:
-                number = len(self.pool)
-                self.pool.append(cut)
-                self.pool_index[key] = number
-            if number not in present:
-                present.add(number)
-                fresh.append(number)
+        present = set(self.rows)
+        numbers = dict.fromkeys(self.pool.add(cut) for cut in cuts)
+        fresh = [number for number in numbers if number not in present]
         self._add_rows(fresh)
         return len(fresh)
 
@@ -279,63 +293,70 @@ class Relaxation:
             np.concatenate(index).astype(np.int32),
             np.concatenate(value),
         )
-        self.cuts.extend(numbers)
+        self.rows.extend(numbers)
         self.row_dual = np.concatenate([self.row_dual, np.zeros(len(numbers))])
         self.idle.extend([0] * len(numbers))
         self._flat = None
 
-    def drop_idle_cuts(self, most: int) -> int:
+    def drop_idle_cuts(self, most: int) -> None:
         """Take cuts out of the program, not the pool, that were idle for over ``most`` solves."""
-        state = self._row_states()[self.base_rows :]
-        gone = [row for row, count in enumerate(self.idle) if count > most and state[row] == BASIC]
-        if gone:
-            index = (self.base_rows + np.array(gone)).astype(np.int32)
+        basic = self._row_states()[self.base_rows :] == BASIC
+        gone = (np.array(self.idle, dtype=np.int64) > most) & basic
+        if gone.any():
+            index = (self.base_rows + np.flatnonzero(gone)).astype(np.int32)
             self.highs.deleteRows(len(index), index)
             self.row_dual = np.delete(self.row_dual, index)
-            dropped = set(gone)
-            kept = [row for row in range(len(self.cuts)) if row not in dropped]
-            self.cuts = [self.cuts[row] for row in kept]
+            kept = np.flatnonzero(~gone).tolist()
+            self.rows = [self.rows[row] for row in kept]
             self.idle = [self.idle[row] for row in kept]
             self._flat = None
-        return len(gone)
 
     def _row_states(self) -> np.ndarray:
         return np.array([int(s) for s in self.highs.getBasis().row_status], dtype=np.int8)
 
     # --- solving ---------------------------------------------------------------------------
 
-    def solve(self, *, seconds: float = np.inf, iterations: int | None = None) -> None:
-        """Solve from the present basis, within limits; see the class for what it leaves behind."""
-        highs = self.highs
-        highs.setOptionValue("simplex_iteration_limit", iterations or 2_000_000)
-        highs.setOptionValue("time_limit", highs.getRunTime() + max(seconds, 0.01))
-        highs.run()
-        self.optimal = highs.getModelStatus() == self._optimal_status
-        if not self.optimal and iterations is None and seconds > 0.1:
+    def solve(self, seconds: float = np.inf) -> None:
+        """Solve from the present basis, within a time; see the class for what it leaves behind."""
+        self.optimal = self._run(MOST_STEPS, seconds)
+        if not self.optimal and seconds > RETRY_FROM:
             # Numerical trouble, or the end of the time: once more, without the old factors.
-            highs.setOptionValue("time_limit", highs.getRunTime() + max(seconds, 0.01))
-            highs.clearSolver()
-            highs.run()
-            self.optimal = highs.getModelStatus() == self._optimal_status
-        info = highs.getInfo()
-        self.objective = info.objective_function_value
-        self.steps = info.simplex_iteration_count
-        if iterations is not None:
-            return
+            self.highs.clearSolver()
+            self.optimal = self._run(MOST_STEPS, seconds)
         n = self.n
-        solution = highs.getSolution()
+        solution = self.highs.getSolution()
         value = np.array(solution.col_value)
         dual = np.array(solution.row_dual)
-        if len(dual) == self.base_rows + len(self.cuts):
+        if len(dual) == self.base_rows + len(self.rows):
             self.row_dual = dual
+        self.objective = self.highs.getInfo().objective_function_value
         self.y = np.clip(value[:n], 0.0, 1.0)
         self.elastic = float(value[n : 2 * n].sum())
         self.x = np.clip(value[2 * n :], 0.0, 1.0)
         if self.optimal:
-            tight = self.row_dual[self.base_rows :] > 1e-9
+            tight = self.row_dual[self.base_rows :] > TOLERANCE
             self.idle = [0 if t else k + 1 for t, k in zip(tight, self.idle, strict=True)]
 
-    def price(self, costs: FloatArray, most: int) -> int:
+    def objective_after(self, steps: int) -> float:
+        """The objective after some steps of the simplex method; no solution is kept."""
+        self._run(steps, np.inf)
+        return float(self.highs.getInfo().objective_function_value)
+
+    def _run(self, steps: int, seconds: float) -> bool:
+        """Let the solver run; whether it ended with an optimal solution."""
+        highs = self.highs
+        highs.setOptionValue("simplex_iteration_limit", steps)
+        highs.setOptionValue("time_limit", highs.getRunTime() + max(seconds, LEAST_SECONDS))
+        highs.run()
+        return bool(highs.getModelStatus() == self._optimal_status)
+
+    @property
+    def point(self) -> Point:
+        """The fractional solution of the last solve; pairs added since then are not in it."""
+        count = len(self.x)
+        return make_point(self.problem, self.y, self.edge_u[:count], self.edge_v[:count], self.x)
+
+    def add_attractive(self, costs: FloatArray, most: int) -> int:
         """Add missing pairs of least reduced ``costs``, float64[p]; how many were attractive."""
         missing = np.flatnonzero((costs < ATTRACTIVE) & (self.pair_column < 0))
         if len(missing) > most:
@@ -348,7 +369,7 @@ class Relaxation:
     def flat_cuts(self) -> FlatCuts:
         """The cuts of the program, in the order of their rows."""
         if self._flat is None:
-            self._flat = flatten([self.pool[number] for number in self.cuts], self.n)
+            self._flat = flatten([self.pool[number] for number in self.rows], self.n)
         return self._flat
 
     # --- bases -----------------------------------------------------------------------------
@@ -362,17 +383,17 @@ class Relaxation:
         return Basis(
             np.array([int(s) for s in found.col_status], dtype=np.int8),
             rows[: self.base_rows],
-            np.array(self.cuts, dtype=np.int64)[tight],
+            np.array(self.rows, dtype=np.int64)[tight],
             cut_rows[tight],
         )
 
     def restore(self, basis: Basis) -> None:
         """Go back to a basis, with its tight cuts; rows and pairs since then stay out of it."""
-        present = set(self.cuts)
+        present = set(self.rows)
         self._add_rows([int(number) for number in basis.tight if int(number) not in present])
-        rows = np.full(self.base_rows + len(self.cuts), BASIC, dtype=np.int8)
+        rows = np.full(self.base_rows + len(self.rows), BASIC, dtype=np.int8)
         rows[: self.base_rows] = basis.rows
-        row_of = {number: row for row, number in enumerate(self.cuts)}
+        row_of = {number: row for row, number in enumerate(self.rows)}
         for number, state in zip(basis.tight.tolist(), basis.states, strict=True):
             rows[self.base_rows + row_of[number]] = state
         columns = np.full(2 * self.n + len(self.edge_u), LOWER, dtype=np.int8)

@@ -1,81 +1,100 @@
 """Separation: inequalities that every tour of at least three stops satisfies and a point does not.
 
 Notation: y_i and x_e as in :mod:`covertour.exact.formulation`; T is a set that every tour must hit;
-δ(S) the pairs with one end in S, E(S) those with both.
+δ(S) the pairs with one end in S, E(S) those with both. A *side* is a set S as bool[n]. How a round
+of separation goes is told in :func:`separate`; combs have their own file.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-
 import numpy as np
+import numpy.typing as npt
 
-from covertour.exact.cuts import Cut, make_cut
-from covertour.exact.formulation import Problem
-from covertour.exact.maxflow import Arcs, arcs, small_cuts
-from covertour.problem.metric import FloatArray, IntArray
+from covertour.exact.combs import combs, random_clusters
+from covertour.exact.cuts import Cut, Violated, make_cut
+from covertour.exact.formulation import Point
+from covertour.exact.maxflow import Flows, Groups, small_cuts
+from covertour.problem.metric import IntArray
+
+Sides = npt.NDArray[np.bool_]
+"""Sides, bool[k, n]."""
+
+LEAST_VIOLATION, LEAST_VIOLATION_DEEP = 0.02, 0.005
+"""Cuts that are violated by less are not worth a row; the second when looking deep."""
+
+LEAST_VIOLATION_OF_LINKS = 1e-4
+"""The same for links, which are cheap and short."""
+
+COMPONENTS_ENOUGH = 3
+"""With fewer cuts than this from the components of the support flows are computed."""
+
+ENOUGH = 10
+"""With fewer cuts than this the next, slower family is tried."""
+
+CERTAIN = 1.0 - 1e-6
+"""A place with at least this y is a stop for certain."""
+
+FLOWS_PER_SOURCE = 10
+"""So many sinks are tried for each source where there are too many to try all."""
 
 MOST_SIDES = 1_500
 """No more cuts than this from one family and round."""
 
-ACTIVE = 1e-6
-"""Places and pairs with less than this are not part of the support."""
+CLUSTERINGS, CLUSTERINGS_DEEP = 10, 40
+"""So many ways to shrink clusters are tried when looking for combs; the second when deep."""
+
+SLIGHTLY = 1e-6
+"""Decides between choices that are equal at the point."""
+
+COMBS_PER_PLACE = 2
+"""A place is in the handles of so many combs of a round: more of them there say much the same."""
 
 
-@dataclass(frozen=True, eq=False)
-class Point:
-    """A fractional solution: y float64[n]; pairs u, v int64[m] with x float64[m], all > 0."""
+def separate(point: Point, rng: np.random.Generator, most: int, deep: bool = False) -> list[Cut]:
+    """Violated cuts: all links, the ``most`` connectivity cuts and at most half as many combs.
 
-    problem: Problem
-    y: FloatArray
-    u: IntArray
-    v: IntArray
-    x: FloatArray
-
-    @cached_property
-    def active(self) -> IntArray:
-        """The places of the support, ascending."""
-        on = self.y > ACTIVE
-        on[self.u] = True
-        on[self.v] = True
-        return np.flatnonzero(on)
-
-    @cached_property
-    def local(self) -> IntArray:
-        """int64[n]: the index of a place among the active ones, -1 where it is not."""
-        index = np.full(len(self.y), -1, dtype=np.int64)
-        index[self.active] = np.arange(len(self.active))
-        return index
-
-    @cached_property
-    def nearest_active(self) -> IntArray:
-        """int64[n]: for each place the index of the nearest active one, itself if it is active."""
-        nearest = np.argmin(self.problem.distance[:, self.active], axis=1)
-        nearest[self.active] = np.arange(len(self.active))  # not another one at the same point
-        return nearest
-
-    @cached_property
-    def graph(self) -> Arcs:
-        """The support as arcs; see :func:`covertour.exact.maxflow.arcs`."""
-        return arcs(len(self.active), self.local[self.u], self.local[self.v], self.x)
-
-    @cached_property
-    def table(self) -> FloatArray:
-        """float64[sets, n]: 1 where the set holds the place."""
-        table = np.zeros((self.problem.sets, len(self.y)))
-        owner = np.repeat(np.arange(self.problem.sets), np.diff(self.problem.hit_start))
-        table[owner, self.problem.hit] = 1.0
-        return table
+    ``deep`` looks harder, for points that the usual cuts hardly move any more.
+    """
+    n = len(point.y)
+    least = LEAST_VIOLATION_DEEP if deep else LEAST_VIOLATION
+    found = connectivity(point, components(point), least)
+    if len(found) < COMPONENTS_ENOUGH:
+        found += connectivity(point, flow_sides(point, from_root(point, least)), least)
+    # With a certain stop the flows to it have found every violated connectivity cut.
+    if point.y.max() < CERTAIN:
+        if len(found) < ENOUGH:
+            flows = between_sets(point, least, rng, FLOWS_PER_SOURCE)
+            found += connectivity(point, flow_sides(point, flows), least)
+        if len(found) < ENOUGH:
+            flows = place_to_sets(point, least, rng, FLOWS_PER_SOURCE)
+            found += connectivity(point, flow_sides(point, flows), least)
+    more: Violated = []
+    if len(found) < max(ENOUGH, n // 10):
+        more += combs(point, [], least)
+        for _ in range(CLUSTERINGS_DEEP if deep else CLUSTERINGS):
+            clusters = random_clusters(point, rng)
+            if clusters:
+                more += combs(point, clusters, least)
+    return [*links(point), *_most_violated(found)[:most], *_spread(more, most // 2, n)]
 
 
-def make_point(problem: Problem, y: FloatArray, u: IntArray, v: IntArray, x: FloatArray) -> Point:
-    """A point without the pairs that are zero."""
-    on = x > ACTIVE
-    return Point(problem, y, u[on], v[on], x[on])
+def _most_violated(found: Violated) -> list[Cut]:
+    return [cut for _, cut in sorted(found, key=lambda item: -item[0])]
 
 
-def links(point: Point, least: float = 1e-4) -> list[Cut]:
+def _spread(found: Violated, most: int, n: int) -> list[Cut]:
+    """The most violated combs, passing over those whose handle is taken up by better ones."""
+    taken = np.zeros(n, dtype=np.int64)
+    kept: list[Cut] = []
+    for cut in _most_violated(found):
+        handle = cut.sets[0]
+        if taken[handle].max() < COMBS_PER_PLACE and len(kept) < most:
+            taken[handle] += 1
+            kept.append(cut)
+    return kept
+
+
+def links(point: Point) -> list[Cut]:
     """x_e <= y_i for an end i of e.
 
     Valid: a pair is used only between stops, and a tour of at least three stops uses no pair
@@ -83,14 +102,14 @@ def links(point: Point, least: float = 1e-4) -> list[Cut]:
     """
     cuts = []
     for end, other in ((point.u, point.v), (point.v, point.u)):
-        for e in np.flatnonzero(point.x > point.y[end] + least):
+        for e in np.flatnonzero(point.x > point.y[end] + LEAST_VIOLATION_OF_LINKS):
             pair = np.sort(np.array([end[e], other[e]]))
-            cuts.append(make_cut(len(point.y), [pair], [1.0], [(end[e : e + 1], 1.0)], 0.0, "link"))
+            cuts.append(make_cut(len(point.y), [pair], [1.0], [(end[e : e + 1], 1.0)], 0.0))
     return cuts
 
 
-def connectivity(point: Point, sides: np.ndarray, least: float) -> list[tuple[float, Cut]]:
-    """For each side S, bool[k, n], the best violated cut x(δ(S)) >= 2 (in(S) + in(V \\ S) - 1).
+def connectivity(point: Point, sides: Sides, least: float) -> Violated:
+    """For each side S the best violated cut x(δ(S)) >= 2 (in(S) + in(V \\ S) - 1).
 
     Here in(S) is any expression that is at most 1 on every tour and at most 0 on a tour without a
     stop in S: y_i for a place i of S, or 1 - y(T \\ S), for T is hit outside S if not in S. Valid:
@@ -110,15 +129,14 @@ def connectivity(point: Point, sides: np.ndarray, least: float) -> list[tuple[fl
     if len(sides) == 0:
         return []
     problem, y, n = point.problem, point.y, len(point.y)
-    table = point.table
     side = sides.astype(np.float64)
-    weighted = table * (y + 1e-6)
+    weighted = problem.in_set * (y + SLIGHTLY)
     inner = np.argmin((1.0 - side) @ weighted.T, axis=1)
     outer = np.argmin(side @ weighted.T, axis=1)
-    holds_inner, holds_outer = table[inner] > 0, table[outer] > 0
-    complete = (sides.astype(bool) | (holds_inner & ~holds_outer)) & ~(holds_outer & ~holds_inner)
+    holds_inner, holds_outer = problem.in_set[inner] > 0, problem.in_set[outer] > 0
+    complete = (sides | (holds_inner & ~holds_outer)) & ~(holds_outer & ~holds_inner)
     crossing = (complete[:, point.u] != complete[:, point.v]) @ point.x
-    found: list[tuple[float, Cut]] = []
+    found: Violated = []
     seen: set[bytes] = set()
     for k, inside in enumerate(complete):
         if inside.all() or not inside.any():
@@ -135,7 +153,7 @@ def connectivity(point: Point, sides: np.ndarray, least: float) -> list[tuple[fl
             missing = members[~part[members]]
             place = int(np.argmax(np.where(part, y, -1.0)))
             by_set = 1.0 - float(y[missing].sum())
-            if by_set >= y[place] - 1e-6:
+            if by_set >= y[place] - SLIGHTLY:
                 right += 2.0 * by_set
                 constant += 2.0
                 terms.append((missing, 2.0))
@@ -147,13 +165,13 @@ def connectivity(point: Point, sides: np.ndarray, least: float) -> list[tuple[fl
             continue
         smaller = inside if 2 * inside.sum() <= n else ~inside
         members = np.flatnonzero(smaller)
-        cut = make_cut(n, [members], [2.0], [(members, 2.0), *terms], constant, "connectivity")
+        cut = make_cut(n, [members], [2.0], [(members, 2.0), *terms], constant)
         found.append((violation, cut))
     return found
 
 
-def components(point: Point) -> np.ndarray:
-    """The connected components of the support, each as a side: bool[k, n]; none if there is one.
+def components(point: Point) -> Sides:
+    """The connected components of the support, each as a side; none if it is connected.
 
     Places outside the support go with their nearest place of it.
     """
@@ -171,35 +189,32 @@ def components(point: Point) -> np.ndarray:
     return np.arange(count)[:, None] == label[point.nearest_active][None, :]
 
 
-def _groups(point: Point) -> tuple[IntArray, IntArray]:
-    """Groups for the flows: the sets to hit, within the support, then each active place alone."""
-    local = point.local[point.problem.hit]
-    on = local >= 0
-    owner = np.repeat(np.arange(point.problem.sets), np.diff(point.problem.hit_start))[on]
-    size = np.concatenate(
-        [np.bincount(owner, minlength=point.problem.sets), np.ones(len(point.active), dtype=int)]
-    )
-    start = np.zeros(len(size) + 1, dtype=np.int64)
-    np.cumsum(size, out=start[1:])
-    return start, np.concatenate([local[on], np.arange(len(point.active))])
-
-
-def flow_sides(
-    point: Point, source: IntArray, sink: IntArray, limit: FloatArray, each: int
-) -> np.ndarray:
-    """Sides of minimum cuts between groups (see :func:`_groups`), bool[k, n], ``each`` a source."""
-    start, group = _groups(point)
-    order = np.argsort(source, kind="stable")
-    first, head, back, capacity = point.graph
-    strength = 2.0 * point.y[point.active]
-    sides, _, _ = small_cuts(
-        first, head, back, capacity, start, group, strength,
-        source[order], sink[order], limit[order], each, MOST_SIDES,
-    )  # fmt: skip
+def flow_sides(point: Point, flows: Flows, per_source: int = 1) -> Sides:
+    """Sides of minimum cuts between groups (see :func:`_groups`) that are below their limits."""
+    order = np.argsort(flows.source, kind="stable")
+    sorted_flows = Flows(flows.source[order], flows.sink[order], flows.limit[order])
+    sides = small_cuts(point.graph, _groups(point), sorted_flows, per_source, MOST_SIDES)
     return sides.astype(bool)[:, point.nearest_active]
 
 
-def from_root(point: Point, least: float) -> tuple[IntArray, IntArray, FloatArray]:
+def _groups(point: Point) -> Groups:
+    """Groups for the flows: the sets to hit, within the support, then each active place alone.
+
+    Whatever flows through a place, its degree in the support, is at most 2 y.
+    """
+    problem, active = point.problem, len(point.active)
+    local = point.local[problem.hit]
+    on = local >= 0
+    size = np.concatenate(
+        [np.bincount(problem.set_of_hit[on], minlength=problem.sets), np.ones(active, dtype=int)]
+    )
+    start = np.zeros(len(size) + 1, dtype=np.int64)
+    np.cumsum(size, out=start[1:])
+    member = np.concatenate([local[on], np.arange(active)])
+    return Groups(start, member, strength=2.0 * point.y[point.active])
+
+
+def from_root(point: Point, least: float) -> Flows:
     """Flows to the place of largest y from every set and every place: the quick way.
 
     Where that place is a stop for certain these find every violated connectivity cut, because it
@@ -207,34 +222,31 @@ def from_root(point: Point, least: float) -> tuple[IntArray, IntArray, FloatArra
     """
     problem, y = point.problem, point.y
     root = int(np.argmax(y))
-    sets = np.flatnonzero(point.table[:, root] == 0)
+    sets = np.flatnonzero(problem.in_set[:, root] == 0)
     places = point.active[(y[point.active] + y[root] - 1.0 > least / 2) & (point.active != root)]
     source = np.concatenate([sets, problem.sets + point.local[places]])
     limit = np.concatenate([np.full(len(sets), 2.0 * y[root]), 2.0 * (y[places] + y[root] - 1.0)])
     sink = np.full(len(source), problem.sets + point.local[root])
-    return source, sink, limit - least
+    return Flows(source, sink, limit - least)
 
 
-def between_sets(
-    point: Point, least: float, rng: np.random.Generator, each: int
-) -> tuple[IntArray, IntArray, FloatArray]:
+def between_sets(point: Point, least: float, rng: np.random.Generator, per_source: int) -> Flows:
     """Flows from every set to hit to some others, or to all if they are few: x(δ(S)) >= 2."""
     sets = point.problem.sets
-    if sets - 1 <= 2 * each:
+    if sets - 1 <= 2 * per_source:
         a, b = np.triu_indices(sets, 1)
     else:
-        a = np.repeat(np.arange(sets), each)
+        a = np.repeat(np.arange(sets), per_source)
         b = (a + rng.integers(1, sets, size=len(a))) % sets
-    return a, b, np.full(len(a), 2.0 - least)
+    return Flows(a, b, np.full(len(a), 2.0 - least))
 
 
-def place_to_sets(
-    point: Point, least: float, rng: np.random.Generator, each: int
-) -> tuple[IntArray, IntArray, FloatArray]:
+def place_to_sets(point: Point, least: float, rng: np.random.Generator, per_source: int) -> Flows:
     """Flows from every active place to some sets that do not hold it: x(δ(S)) >= 2 y_i."""
     problem = point.problem
-    place = np.repeat(point.active, each)
+    place = np.repeat(point.active, per_source)
     chosen = rng.integers(problem.sets, size=len(place))
-    ok = (point.table[chosen, place] == 0) & (2.0 * point.y[place] > least)
+    ok = (problem.in_set[chosen, place] == 0) & (2.0 * point.y[place] > least)
     place, chosen = place[ok], chosen[ok]
-    return problem.sets + point.local[place], chosen, 2.0 * point.y[place] - least
+    source = problem.sets + point.local[place]
+    return Flows(source, chosen, 2.0 * point.y[place] - least)

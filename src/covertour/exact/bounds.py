@@ -1,50 +1,32 @@
-"""Decisions: what the tree has decided about places and pairs, and what follows from the best tour.
+"""Bounds of the variables: reduced-cost fixing, the decisions of the tree, and what they imply.
 
-The tree decides for one node and its children; what only tours beyond the cutoff would do is
-decided for all.
+Branching decides for one node and its children; reduced-cost fixing with the duals of the root
+decides for all: whatever only tours beyond the cutoff would do is excluded.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 
-from covertour.exact.branching import Branch
-from covertour.exact.duality import Costs
-from covertour.exact.formulation import Problem
-from covertour.exact.relaxation import Basis, Relaxation
+from covertour.exact.nodes import Node
+from covertour.exact.pricing import Costs
+from covertour.exact.relaxation import Relaxation
 
 
-@dataclass(order=True)
-class Node:
-    """A subproblem: what branching has fixed, and the bound it inherits. Ordered by bound."""
-
-    bound: float
-    number: int
-    depth: int = field(compare=False)
-    stops: dict[int, int] = field(compare=False)
-    """place -> 1 if it must be a stop here, 0 if it must not"""
-    pairs: dict[tuple[int, int], int] = field(compare=False)
-    """pair u < v -> 1 if the tour must use it here, 0 if it must not"""
-    basis: Basis | None = field(compare=False)
-    branch: Branch | None = field(compare=False, default=None)
-    """what made this node from its parent, to learn from"""
-
-
-class Decisions:
+class Bounds:
     """What is decided for all nodes, and how the relaxation is told.
 
     ``y_lower``, ``y_upper``: float64[n], bounds of places in every node. ``root_costs``: the
     reduced costs at the root, once it is done.
     """
 
-    def __init__(self, problem: Problem, relaxation: Relaxation) -> None:
-        self.problem = problem
+    def __init__(self, relaxation: Relaxation) -> None:
         self.relaxation = relaxation
         self.y_lower = relaxation.y_lower.copy()
         self.y_upper = relaxation.y_upper.copy()
-        self.dead_pairs: set[tuple[int, int]] = set()
+        self.closed_pairs: set[tuple[int, int]] = set()
         self.root_costs: Costs | None = None
 
     def enter(self, node: Node) -> None:
@@ -58,24 +40,32 @@ class Decisions:
         # node without better tours; the forced value keeps the program feasible.
         upper = np.maximum(lower, upper)
         columns: dict[int, tuple[float, float]] = {}
-        if self.dead_pairs or node.pairs:
-            number = {
-                (int(u), int(v)): column
-                for column, (u, v) in enumerate(
-                    zip(relaxation.edge_u, relaxation.edge_v, strict=True)
-                )
-            }
-            for pair in self.dead_pairs:
-                if pair in number:
-                    columns[number[pair]] = (0.0, 0.0)
-            for pair, value in node.pairs.items():
-                if pair in number:
-                    columns[number[pair]] = (float(value), float(value))
+        if self.closed_pairs or node.pairs:
+            ends = zip(relaxation.edge_u.tolist(), relaxation.edge_v.tolist(), strict=True)
+            column_of = {pair: column for column, pair in enumerate(ends)}
+            fixed = dict.fromkeys(self.closed_pairs, 0) | node.pairs
+            for pair, value in fixed.items():
+                if pair in column_of:
+                    columns[column_of[pair]] = (float(value), float(value))
         relaxation.set_bounds(lower, upper, columns)
         if node.basis is not None:
             relaxation.restore(node.basis)
 
-    def fix_by_cost(self, cutoff: float, delete: bool = False) -> None:
+    def fix_at_root(self, costs: Costs, cutoff: float) -> None:
+        """Reduced-cost fixing for all nodes, once the root is done; deletes what it excludes."""
+        self.root_costs = costs
+        self._fix(cutoff, delete=True)
+        self.relaxation.set_bounds(self.y_lower, self.y_upper, {})
+
+    def tighten(self, cutoff: float) -> None:
+        """Reduced-cost fixing for all nodes again, with the cutoff of a better tour.
+
+        Bases of open nodes name columns by position, so in the tree columns are closed instead of
+        deleted.
+        """
+        self._fix(cutoff, delete=False)
+
+    def _fix(self, cutoff: float, delete: bool) -> None:
         """Exclude what only tours beyond the cutoff use, by the reduced costs of the root.
 
         A tour that uses a pair (or stops at a place) whose value at the root is 0 is at least as
@@ -89,30 +79,20 @@ class Decisions:
             return
         self.y_upper[(costs.places > room) & (self.y_lower < 0.5)] = 0.0
         self.y_lower[(costs.places < -room) & (self.y_upper > 0.5)] = 1.0
-        hopeless = costs.pairs > room
-        unused = (self.y_upper[relaxation.pair_u] < 0.5) | (self.y_upper[relaxation.pair_v] < 0.5)
-        hopeless |= unused
+        excluded = costs.pairs > room
+        excluded |= self.y_upper[relaxation.pair_u] < 0.5
+        excluded |= self.y_upper[relaxation.pair_v] < 0.5
         if not delete:
-            # Bases of open nodes name columns by position: in the tree they stay, closed.
-            inside = hopeless & (relaxation.pair_column >= 0)
-            self.dead_pairs.update(
-                zip(
-                    relaxation.pair_u[inside].tolist(),
-                    relaxation.pair_v[inside].tolist(),
-                    strict=True,
-                )
-            )
-            hopeless &= ~inside
-        relaxation.forget_pairs(hopeless)
-        self.root_costs = replace(costs, pairs=costs.pairs[~hopeless])
-        if delete:
-            relaxation.set_bounds(self.y_lower, self.y_upper, {})
+            inside = excluded & (relaxation.pair_column >= 0)
+            u, v = relaxation.pair_u[inside].tolist(), relaxation.pair_v[inside].tolist()
+            self.closed_pairs.update(zip(u, v, strict=True))
+            excluded &= ~inside
+        relaxation.forget_pairs(excluded)
+        self.root_costs = replace(costs, pairs=costs.pairs[~excluded])
 
-    def fix_here(self, node: Node, costs: Costs, cutoff: float) -> None:
-        """The same with the reduced costs of a node, for its children."""
+    def fix_below(self, node: Node, costs: Costs, cutoff: float) -> None:
+        """Reduced-cost fixing of places with the duals of a node, for its children."""
         relaxation = self.relaxation
-        if node.depth == 0:
-            return
         room = cutoff * relaxation.scale - costs.value
         free = relaxation.y_lower < relaxation.y_upper
         for place in np.flatnonzero(free & (costs.places > room)):
@@ -120,9 +100,9 @@ class Decisions:
         for place in np.flatnonzero(free & (costs.places < -room)):
             node.stops[int(place)] = 1
 
-    def consistent(self, stops: dict[int, int], pairs: dict[tuple[int, int], int]) -> bool:
-        """Whether a tour could obey these; adds to ``stops`` what follows from the sets to hit."""
-        problem = self.problem
+    def is_consistent(self, node: Node) -> bool:
+        """Whether a tour could obey a node's decisions; adds stops that the sets to hit imply."""
+        problem, stops, pairs = self.relaxation.problem, node.stops, node.pairs
         degree: dict[int, int] = {}
         for pair, value in pairs.items():
             for place in pair:

@@ -1,0 +1,101 @@
+"""Nodes of the tree, the queue of those that are open, and which of them comes next."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+from itertools import count
+
+from covertour.exact.branching import Branch
+from covertour.exact.relaxation import Basis
+
+PATIENCE = 0.25
+"""A child of the last node comes next unless its bound exceeds the lowest by more than this share
+of the gap."""
+
+
+@dataclass(order=True)
+class Node:
+    """A subproblem: what branching has fixed, and the bound it inherits. Ordered by bound."""
+
+    bound: float
+    number: int
+    depth: int = field(compare=False)
+    stops: dict[int, int] = field(compare=False)
+    """place -> 1 if it must be a stop here, 0 if it must not"""
+    pairs: dict[tuple[int, int], int] = field(compare=False)
+    """pair u < v -> 1 if the tour must use it here, 0 if it must not"""
+    basis: Basis | None = field(compare=False)
+    """the last basis of its parent"""
+    branch: Branch | None = field(compare=False)
+    """what made this node from its parent, to learn from"""
+
+    @property
+    def is_root(self) -> bool:
+        """Whether nothing has been decided by branching."""
+        return self.depth == 0
+
+
+class NodeQueue:
+    """The nodes that are not done: the ``active`` one, and the open ones, lowest bound first.
+
+    Ctrl-C may come at any moment, so at no moment is a node in neither place, and
+    :meth:`lowest_bound` holds while the heap is being mended.
+    """
+
+    def __init__(self) -> None:
+        self._numbers = count()
+        # All that is known of the root is that lengths are not negative.
+        self.active: Node | None = Node(0.0, next(self._numbers), 0, {}, {}, None, None)
+        self._open: list[Node] = []
+        self._unresolved = float("inf")
+
+    def lowest_bound(self) -> float:
+        """The lowest bound of all nodes that are not closed, infinite where none is left."""
+        # All of them, not the first: the heap may just be mended.
+        nodes = [*self._open, *([] if self.active is None else [self.active])]
+        return min([self._unresolved, *(node.bound for node in nodes)])
+
+    def child(self, parent: Node, branch: Branch, basis: Basis) -> Node:
+        """The node on one side of a decision."""
+        stops, pairs = dict(parent.stops), dict(parent.pairs)
+        if branch.pair is None:
+            stops[branch.place] = branch.value
+        else:
+            pairs[branch.pair] = branch.value
+            if branch.value == 1:
+                stops |= dict.fromkeys(branch.pair, 1)
+        number = next(self._numbers)
+        return Node(parent.bound, number, parent.depth + 1, stops, pairs, basis, branch)
+
+    def give_up(self, node: Node) -> None:
+        """Remember the bound of a node that is not closed but has nothing to branch on."""
+        self._unresolved = min(self._unresolved, node.bound)
+
+    def replace_active(self, children: list[Node], cutoff: float) -> bool:
+        """Open the children of the active node, which is done; whether any node is left.
+
+        Nodes that have nothing below the cutoff to offer are dropped.
+        """
+        for child in children:
+            heapq.heappush(self._open, child)
+        self.active = None
+        while self._open and self._open[0].bound >= cutoff:
+            heapq.heappop(self._open)
+        return bool(self._open)
+
+    def activate_next(self, children: list[Node], length: float, cutoff: float) -> None:
+        """Go on with a child, whose program is still warm, unless it is much worse than another.
+
+        ``length``: of the best tour.
+        """
+        lowest = self._open[0].bound
+        highest = min(lowest + PATIENCE * max(length - lowest, 0.0), cutoff)
+        near = [child for child in children if child.bound < highest]
+        if near and near[0] in self._open:
+            self.active = near[0]
+            self._open.remove(near[0])
+            heapq.heapify(self._open)
+        else:
+            self.active = self._open[0]
+            heapq.heappop(self._open)

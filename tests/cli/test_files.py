@@ -102,7 +102,7 @@ def test_info_tells_what_is_in_a_file(covertour: Any, villages: str) -> None:
     assert found["places"] == "5"
     assert found["metric"] == "euclidean"
     assert (found["x"], found["y"]) == ("0 to 4", "0 to 3")
-    assert found["coverage"] == "radius 3"
+    assert found["coverage"] == "a place covers a radius of 3"
     assert found["others covered"] == "1 to 2, mean 1.8"
     assert found["coverable"] == "yes"
     assert (found["depot"], found["required"], found["forbidden"]) == (
@@ -140,7 +140,7 @@ def test_info_on_latitudes(covertour: Any, towns: str) -> None:
     found = facts(covertour("info", towns, "--radius", "20").out)
     assert found["metric"].startswith("haversine")
     assert (found["longitude"], found["latitude"]) == ("-17.44 to -16.93", "14.42 to 14.79")
-    assert found["coverage"] == "radius 20 km"
+    assert found["coverage"] == "a place covers a radius of 20 km"
 
 
 def test_generate_prints_json(covertour: Any, tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def test_files_that_are_missing_empty_or_directories(tmp_path: Path, ending: str
 
 
 def test_two_rules_are_one_too_many(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="give nearest or radius, not both"):
+    with pytest.raises(InputError, match="nearest and radius are given"):
         read(tmp_path / "a.csv", nearest=1, radius=1)
 
 

@@ -210,3 +210,9 @@ def test_a_browser_draws_the_map_without_errors(tmp_path):
         "lines to covered places",
         "reach of the stops",
     ]
+
+
+@pytest.mark.parametrize("stops", [[0, 99], [], [0, -1]])
+def test_a_tour_of_places_that_do_not_exist_is_refused(stops):
+    with pytest.raises(InputError, match="tour: expected"):
+        html_map(TOWNS, Tour(np.array(stops, dtype=np.int64), 0.0))

@@ -3,6 +3,7 @@ import pytest
 
 from covertour import Instance
 from covertour.plot import layout
+from covertour.problem.drawing import drawn_at
 from covertour.problem.metric import distances
 
 
@@ -40,32 +41,9 @@ def test_rules_without_a_distance_to_draw_have_no_circles():
     assert layout.reach(matrix, np.array([0])) is None
 
 
-def test_places_on_both_sides_of_the_date_line_are_drawn_together():
-    fiji = Instance.from_coordinates(
-        [[177.4, -17.6], [-179.9, -16.8], [179.3, -16.4]], metric="haversine", radius=1
-    )
-    assert np.ptp(layout.drawn_at(fiji)[:, 0]) < 3
-
-
-def test_tsplib_degrees_and_minutes_are_drawn_as_longitude_and_latitude():
-    ithaca = Instance.from_coordinates([[38.24, 20.42]], metric="geo", radius=1)
-    assert layout.drawn_at(ithaca)[0] == pytest.approx([20.7, 38.4], abs=1e-4)
-
-
 @pytest.mark.parametrize("spot", [[0.0, 0.0], [1e6, -1e6], [1e-9, 1e-9]])
 def test_places_in_one_spot_have_a_view_with_room_around_them(spot):
     instance = Instance.from_coordinates([spot, spot], nearest=1)
-    low, high = layout.view(instance, layout.drawn_at(instance))
+    low, high = layout.view(instance, drawn_at(instance))
     assert (low < spot).all()
     assert (high > spot).all()
-
-
-def test_lengths_are_written_with_their_unit_and_no_false_digits():
-    plane = Instance.from_coordinates([[0, 0]], nearest=0)
-    globe = Instance.from_coordinates([[0, 0]], metric="haversine", nearest=0)
-    whole = Instance.from_coordinates([[0, 0]], metric="euc_2d", nearest=0)
-    assert layout.measure(plane, 4.638524) == "4.6385"
-    assert layout.measure(plane, 123456.789) == "123,457"
-    assert layout.measure(plane, 0.0) == "0"
-    assert layout.measure(globe, 3620.54) == "3,620.5 km"
-    assert layout.measure(whole, 7542.0) == "7,542"

@@ -51,7 +51,7 @@ def test_circles_are_drawn_for_radii_only():
 def test_the_title_says_length_and_number_of_stops():
     instance = Instance.from_coordinates(SQUARE, radius=1, name="square")
     title = plot_tour(instance, make_tour(instance, [0, 2])).get_title()
-    assert title == "square\nlength 2.8284, 2 stops for 4 places"
+    assert title == "square\nlength 2.82843, 2 stops for 4 places"
 
 
 def test_a_proof_is_in_the_title():

@@ -42,7 +42,7 @@ def test_solutions_have_method_and_length_in_their_titles() -> None:
         rows.append((instance, results))
     axes = plot_solutions(rows).figure.axes
     assert len(axes) == 4
-    assert axes[1].get_title().startswith(f"greedy: length {rows[0][1][1].length:.4f}")
+    assert axes[1].get_title().startswith(f"greedy: length {rows[0][1][1].length:.5f}")
     assert "radius of 0.3" in axes[2].get_title()
 
 

@@ -117,8 +117,8 @@ TWO = {"coordinates": None, "metric": "matrix"}
 
 BAD: list[tuple[str, dict[str, Any], str]] = [
     ("unknown metric", {"metric": "taxi"}, r"^metric: 'taxi' is not one of euclidean, .*matrix$"),
-    ("no rule", {"radius": None}, r"^coverage: give exactly one of .*, not none$"),
-    ("two rules", {"nearest": 1}, r"^coverage: .* not nearest and radius$"),
+    ("no rule", {"radius": None}, r"^coverage: give one of nearest, radius and sets$"),
+    ("two rules", {"nearest": 1}, r"^coverage: nearest and radius are given; give only one"),
     ("no coordinates", {"coordinates": None}, r"^coordinates: the metric 'euclidean' needs them$"),
     ("no places", {"coordinates": []}, r"at least one place"),
     ("text", {"coordinates": [["a", 1]] * 4}, r"^coordinates: expected numbers"),

@@ -25,11 +25,12 @@ from covertour.cli.options import (
     whole,
     whole_range,
 )
-from covertour.problem.coverage import Nearest, Radius, Sets, build_coverage
+from covertour.problem.coverage import build_coverage
 from covertour.problem.errors import InputError
 from covertour.problem.generate import LAYOUTS, random_instance
 from covertour.problem.instance import Instance
 from covertour.problem.referee import verify
+from covertour.problem.words import measure, rule_in_words
 
 PICTURE_ENDINGS = (".png", ".svg", ".html")
 
@@ -77,7 +78,7 @@ def check(
         }
         show.say(json.dumps(report))
     elif verdict.ok:
-        length = show.distance(instance, verdict.length)
+        length = measure(instance, verdict.length)
         show.say(
             f"{tour}: right, {verdict.stops:,} stops cover all {instance.n:,} places, "
             f"length {length}"
@@ -190,8 +191,6 @@ def generate(
     """Make a random instance in the unit square."""
     from covertour import formats
 
-    if nearest is not None and radius is not None:
-        raise InputError("--nearest and --radius: give one of them, not both")
     if layout not in LAYOUTS:
         raise InputError(f"--layout: {layout!r} is not one of {', '.join(LAYOUTS)}")
     if output is not None:
@@ -279,7 +278,7 @@ def _coverage(instance: Instance) -> list[tuple[str, str]]:
         instance.metric, instance.coordinates, instance.matrix, instance.rule, instance.forbidden
     )
     allowed = np.setdiff1d(np.arange(instance.n), instance.forbidden)
-    rows = [("coverage", _rule(instance))]
+    rows = [("coverage", rule_in_words(instance))]
     if len(allowed):
         sizes = np.diff(coverage.covers_start)[allowed] - 1
         rows.append(
@@ -288,16 +287,3 @@ def _coverage(instance: Instance) -> list[tuple[str, str]]:
     alone = np.flatnonzero(np.diff(coverage.covered_by_start) == 0)
     verdict = f"no: nobody can cover {instance.describe(alone)}" if len(alone) else "yes"
     return [*rows, ("coverable", verdict)]
-
-
-def _rule(instance: Instance) -> str:
-    match instance.rule:
-        case Nearest(k):
-            return f"nearest {k}" if isinstance(k, int) else f"nearest {k.min()} to {k.max()}"
-        case Radius(r):
-            unit = " km" if instance.metric == "haversine" else ""
-            if isinstance(r, float):
-                return f"radius {r:g}{unit}"
-            return f"radius {r.min():g} to {r.max():g}{unit}"
-        case Sets():
-            return "a list of places for each place"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import os
 import re
@@ -11,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from covertour.problem.errors import InputError
+from covertour.problem.errors import InputError, did_you_mean
 from covertour.problem.instance import Instance
 from covertour.problem.metric import METRICS, SPHERE_KM
 
@@ -156,10 +155,8 @@ def load_instance(
     """Read an instance; what the options say takes the place of what the file says."""
     from covertour import formats
 
-    if nearest is not None and radius is not None:
-        raise InputError("--nearest and --radius: give one of them, not both")
     if metric is not None and metric not in METRICS:
-        raise InputError(f"--metric: {metric!r} is unknown{_meant(metric, METRICS, METRICS)}")
+        raise InputError(f"--metric: {metric!r} is unknown{did_you_mean(metric, METRICS)}")
     instance = formats.read(file, nearest=nearest, radius=radius, metric=metric)
     changes: dict[str, Any] = {}
     if depot is not None:
@@ -191,24 +188,16 @@ def _place(instance: Instance, option: str, text: str) -> int:
         raise InputError(f"{option}: {times} places are called {text!r}; give a number instead")
     if re.fullmatch(r"\d+", text) and int(text) < instance.n:
         return int(text)
-    hint = _meant(text, labels) if len(labels) <= 20_000 else ""
+    hint = did_you_mean(text, labels, list_all=False) if len(labels) <= 20_000 else ""
     raise InputError(
         f"{option}: no place is called {text!r} and numbers go from 0 to {instance.n - 1}{hint}"
     )
 
 
-def _meant(text: str, known: Sequence[str], all_of_them: Sequence[str] = ()) -> str:
-    """The end of a message: what sounds like the text, or else all there is."""
-    close = difflib.get_close_matches(text, known)
-    if close:
-        return f"; did you mean {' or '.join(close)}?"
-    return f"; expected one of {', '.join(all_of_them)}" if all_of_them else ""
-
-
 def check_method(method: str, known: Sequence[str]) -> None:
     """Refuse a method that does not exist, with those that sound like it."""
     if method not in known:
-        raise InputError(f"--method: {method!r} is unknown{_meant(method, known, known)}")
+        raise InputError(f"--method: {method!r} is unknown{did_you_mean(method, known)}")
 
 
 def check_outputs(outputs: Sequence[str], inputs: Sequence[str | None], outcome: bool) -> None:

@@ -17,7 +17,9 @@ from rich.table import Table
 from rich.text import Text
 
 from covertour.problem.instance import Instance
-from covertour.problem.tour import Tour, service
+from covertour.problem.itinerary import itinerary as find_itinerary
+from covertour.problem.tour import Tour
+from covertour.problem.words import measure
 from covertour.solving.result import Result
 from covertour.solving.stop import Progress, StoppingRule, limits_of
 
@@ -60,26 +62,6 @@ def on_terminal() -> bool:
     return sys.stdout.isatty() and sys.stderr.isatty()
 
 
-def number(value: float, like: float | None = None) -> str:
-    """A number with six digits that count, or with the decimals of one like it; 1,000s separated.
-
-    >>> number(1234567.8), number(3.5), number(0.012, like=3.5)
-    ('1,234,568', '3.50000', '0.01200')
-    """
-    size = abs(value if like is None else like)
-    if size == 0 or not math.isfinite(size):
-        return f"{value:g}"
-    decimals = 5 - math.floor(math.log10(size))
-    return f"{value:,.{min(max(decimals, 0), 12)}f}"
-
-
-def distance(instance: Instance, value: float, like: float | None = None) -> str:
-    """A length of this instance, with its unit where that is known."""
-    if instance.metric == "haversine":
-        return f"{value:,.1f} km"
-    return f"{value:,.0f}" if instance.integral else number(value, like)
-
-
 def facts(rows: Sequence[tuple[str, str]], title: str | None = None) -> None:
     """Print pairs of what and value, one a line."""
     table = Table.grid(padding=(0, 3, 0, 0))
@@ -96,10 +78,10 @@ def summary(instance: Instance, result: Result) -> None:
     """Print what a solve found."""
     rows = [
         ("stops", f"{len(result.tour):,} of {instance.n:,} places"),
-        ("length", distance(instance, result.length)),
+        ("length", measure(instance, result.length)),
     ]
     if result.bound is not None:
-        rows.append(("bound", distance(instance, result.bound)))
+        rows.append(("bound", measure(instance, result.bound)))
         if result.optimal:
             rows.append(("gap", "0 %, proven optimal"))
         elif result.gap is not None:
@@ -115,33 +97,26 @@ def summary(instance: Instance, result: Result) -> None:
 
 def itinerary(instance: Instance, tour: Tour) -> None:
     """Print the stops in order: the way to each, the way so far and the places it serves."""
-    import numpy as np
-
-    stops = tour.places
-    serving = service(instance, tour).stop
-    by_stop = np.argsort(serving, kind="stable")
-    first = np.searchsorted(serving[by_stop], np.arange(len(stops) + 1))
-    legs = instance.distances(np.roll(stops, 1), stops) if len(stops) > 1 else np.zeros(1)
-    so_far = np.cumsum(legs) - legs[0]
-    far = partial(distance, instance, like=tour.length)
+    plan = find_itinerary(instance, tour)
+    far = partial(measure, instance, whole=tour.length)
     table = Table(box=None, padding=(0, 3, 0, 0), header_style="bold", pad_edge=False)
     for heading in ("stop", "place", "leg", "total"):
         table.add_column(heading, justify="left" if heading == "place" else "right", no_wrap=True)
     table.add_column("also covers", min_width=12)
-    for index, place in enumerate(stops):
-        others = [int(p) for p in by_stop[first[index] : first[index + 1]] if p != place]
-        names = ", ".join(instance.label(p) for p in others[:NAMES_SHOWN])
+    for index, place in enumerate(plan.places.tolist()):
+        others = plan.served[index].tolist()
+        names = ", ".join(instance.label(other) for other in others[:NAMES_SHOWN])
         more = ", …" if len(others) > NAMES_SHOWN else ""
         table.add_row(
             str(index + 1),
-            Text(printable(instance.label(int(place)))),
-            far(float(legs[index])) if index else "",
-            far(float(so_far[index])) if index else "",
+            Text(printable(instance.label(place))),
+            far(float(plan.legs[index])) if index else "",
+            far(float(plan.running[index])) if index else "",
             _one_line(f"{len(others)}: {names}{more}" if others else ""),
         )
-    if len(stops) > 1:
-        home = Text(f"back to {printable(instance.label(int(stops[0])))}", style="dim")
-        table.add_row("", home, far(float(legs[0])), far(tour.length), "")
+    if len(plan.places) > 1:
+        home = Text(f"back to {printable(instance.label(int(plan.places[0])))}", style="dim")
+        table.add_row("", home, far(float(plan.legs[-1])), far(tour.length), "")
     show(table)
 
 
@@ -167,7 +142,7 @@ def live_line(
         if math.isfinite(seconds):
             bar = ProgressBar(total=seconds, completed=progress.seconds, width=12)
             parts = [bar, f"{progress.seconds:.1f} of {seconds:g} s"]
-        parts.append(f"[bold]{distance(instance, progress.length)}[/bold]")
+        parts.append(f"[bold]{measure(instance, progress.length)}[/bold]")
         if progress.bound is not None and progress.bound > 0:
             parts.append(f"gap {progress.length / progress.bound - 1:.2%}")
         parts.append(f"{progress.iterations / max(progress.seconds, 1e-9):,.0f} iterations/s")

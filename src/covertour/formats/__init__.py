@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from covertour.problem.coverage import only_rule
 from covertour.problem.errors import InputError
 from covertour.problem.instance import Instance
 from covertour.problem.tour import Tour
@@ -38,8 +39,7 @@ def read(
     has to be given where the file has none. ``metric`` replaces the metric that the file implies.
     """
     file = Path(path)
-    if nearest is not None and radius is not None:
-        raise InputError("coverage: give nearest or radius, not both (--nearest, --radius)")
+    only_rule(nearest=nearest, radius=radius)
     match _ending(file, INSTANCE_ENDINGS, "read an instance from"):
         case ".json":
             from covertour.formats.json import read as reader

@@ -12,14 +12,14 @@ from pathlib import Path
 import numpy as np
 
 from covertour.formats import matrix, table
-from covertour.formats.itinerary import itinerary
-from covertour.formats.source import build, choose_rule, read_text, shown
+from covertour.formats.source import build, choose_rule, read_text
 from covertour.problem.coverage import Nearest, Radius, Sets
-from covertour.problem.errors import InputError
+from covertour.problem.errors import InputError, shown
 from covertour.problem.instance import Instance
+from covertour.problem.itinerary import itinerary
 from covertour.problem.metric import METRICS, SPHERE_KM, FloatArray
 from covertour.problem.tour import Tour
-from covertour.solving.result import Result
+from covertour.solving.result import Result, tour_of
 from covertour.storage import write_text
 
 RETURN = "return"
@@ -226,7 +226,7 @@ def _write_rows(path: Path, rows: Iterable[Sequence[str]]) -> None:
 
 def write_outcome(path: Path, instance: Instance, outcome: Result | Tour) -> None:
     """Write the itinerary: a row a stop, and a last one for the way back to the first."""
-    plan = itinerary(instance, outcome)
+    plan = itinerary(instance, tour_of(outcome))
     stops = [*plan.places.tolist(), int(plan.places[0])]
     names = [
         "; ".join(instance.label(place) for place in served.tolist()) for served in plan.served

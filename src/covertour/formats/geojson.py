@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from covertour.formats import table
-from covertour.formats.itinerary import itinerary
 from covertour.formats.json import load, rule_from_value, rule_to_value
-from covertour.formats.source import build, choose_rule, shown
+from covertour.formats.source import build, choose_rule
 from covertour.problem import metric as metrics
 from covertour.problem.coverage import Nearest, Radius, Sets
-from covertour.problem.errors import InputError
+from covertour.problem.errors import InputError, shown
 from covertour.problem.instance import Instance
+from covertour.problem.itinerary import itinerary
 from covertour.problem.metric import FloatArray
 from covertour.problem.tour import Tour
-from covertour.solving.result import Result
+from covertour.solving.result import Result, tour_of
 from covertour.storage import write_text
 
 
@@ -186,7 +186,7 @@ def _no_globe(path: Path, instance: Instance) -> str:
 def write_outcome(path: Path, instance: Instance, outcome: Result | Tour) -> None:
     """Write the route as a line, the stops in order, and each other place with its stop."""
     points = globe(path, instance).tolist()
-    plan = itinerary(instance, outcome)
+    plan = itinerary(instance, tour_of(outcome))
     stops = plan.places.tolist()
     route: dict[str, Any] = {"kind": "route", "instance": instance.name, "stops": len(stops)}
     if np.isfinite(plan.length):

@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 
 from covertour.formats.geojson import globe
-from covertour.formats.itinerary import itinerary
-from covertour.formats.source import read_bytes, shown
-from covertour.problem.errors import InputError
+from covertour.formats.source import read_bytes
+from covertour.problem.errors import InputError, shown
 from covertour.problem.instance import Instance
+from covertour.problem.itinerary import itinerary
 from covertour.problem.metric import FloatArray
 from covertour.problem.tour import Tour
-from covertour.solving.result import Result
+from covertour.solving.result import Result, tour_of
 from covertour.storage import write_text
 
 GPX = "http://www.topografix.com/GPX/1/1"
@@ -35,7 +35,7 @@ def write_outcome(path: Path, instance: Instance, outcome: Result | Tour) -> Non
 
 
 def _lines(instance: Instance, outcome: Result | Tour, points: FloatArray) -> Iterator[str]:
-    plan = itinerary(instance, outcome)
+    plan = itinerary(instance, tour_of(outcome))
     stops = plan.places.tolist()
     name = _escaped(instance.name)
     yield '<?xml version="1.0" encoding="UTF-8"?>'

@@ -11,10 +11,13 @@ from importlib.resources import files
 import numpy as np
 
 from covertour.plot import layout
+from covertour.problem.drawing import drawn_at
 from covertour.problem.instance import Instance
+from covertour.problem.itinerary import Itinerary, itinerary
 from covertour.problem.metric import SPHERE_KM, FloatArray
-from covertour.problem.tour import Service, Tour, service
-from covertour.solving.result import Result
+from covertour.problem.tour import Tour
+from covertour.problem.words import count, measure
+from covertour.solving.result import Result, tour_of
 from covertour.version import __version__
 
 SCREEN = 1000.0
@@ -30,9 +33,8 @@ def html_map(instance: Instance, outcome: Tour | Result) -> str:
     Places on the globe lie on a map that shows OpenStreetMap tiles where the network and the tile
     server allow it, and a plain background otherwise. Nothing else is loaded.
     """
-    tour = outcome.tour if isinstance(outcome, Result) else outcome
-    at = layout.drawn_at(instance)
-    served = service(instance, tour)
+    at = drawn_at(instance)
+    plan = itinerary(instance, tour_of(outcome))
     parts = {
         "version": escape(__version__),
         "title": escape(instance.name),
@@ -42,10 +44,10 @@ def html_map(instance: Instance, outcome: Tour | Result) -> str:
         ),
         "map_css": _resource("map", "map.css"),
         "map_js": _resource("map", "map.js"),
-        "facts": _facts(instance, tour, outcome),
-        "rows": _rows(instance, tour, served),
-        "closing": _closing(instance, tour, served),
-        "data": _data(instance, tour, served, at),
+        "facts": _facts(instance, plan, outcome),
+        "rows": _rows(instance, plan),
+        "closing": _closing(instance, plan),
+        "data": _data(instance, plan, at),
     }
     # One pass, so that text that looks like a slot is never taken for one.
     return re.sub(r"\{\{(\w+)\}\}", lambda slot: parts[slot[1]], _resource("map", "page.html"))
@@ -56,10 +58,10 @@ def _resource(folder: str, name: str) -> str:
     return (files("covertour.formats") / folder / name).read_text(encoding="utf-8").strip()
 
 
-def _facts(instance: Instance, tour: Tour, outcome: Tour | Result) -> str:
+def _facts(instance: Instance, plan: Itinerary, outcome: Tour | Result) -> str:
     facts = [
-        ("length", layout.measure(instance, tour.length)),
-        ("stops", f"{len(tour):,}"),
+        ("length", measure(instance, plan.length)),
+        ("stops", f"{len(plan.places):,}"),
         ("places", f"{instance.n:,}"),
     ]
     if isinstance(outcome, Result):
@@ -73,23 +75,13 @@ def _facts(instance: Instance, tour: Tour, outcome: Tour | Result) -> str:
     )
 
 
-def _rows(instance: Instance, tour: Tour, served: Service) -> str:
+def _rows(instance: Instance, plan: Itinerary) -> str:
     """The list: a row for each stop with its leg from the stop before and what it covers."""
-    stops = tour.places
-    legs = instance.distances(np.roll(stops, 1), stops)
-    legs[0] = 0.0
-    running = np.cumsum(legs)
-    others = np.setdiff1d(np.arange(instance.n), stops)
-    covered: list[list[int]] = [[] for _ in stops]
-    for place in others[np.argsort(served.distance[others], kind="stable")].tolist():
-        if served.stop[place] >= 0:
-            covered[served.stop[place]].append(place)
     rows = []
-    for index, stop in enumerate(stops.tolist()):
+    for index, stop in enumerate(plan.places.tolist()):
         kind = _kind(instance, stop)
         leg, total = (
-            layout.measure(instance, float(way), tour.length)
-            for way in (legs[index], running[index])
+            measure(instance, float(way[index]), plan.length) for way in (plan.legs, plan.running)
         )
         way = f"{total}<small>+ {leg}</small>" if index else "start"
         note = f' <span class="kind">{kind}</span>' if kind else ""
@@ -97,35 +89,34 @@ def _rows(instance: Instance, tour: Tour, served: Service) -> str:
             f'<li class="stop" tabindex="0" data-stop="{index}">'
             f'<span class="badge {kind}">{index + 1}</span>'
             f'<span class="name">{escape(_name(instance, stop))}{note}</span>'
-            f'<span class="way">{way}</span>{_covered(instance, covered[index], served, tour)}</li>'
+            f'<span class="way">{way}</span>{_covered(instance, plan, index)}</li>'
         )
     return "\n".join(rows)
 
 
-def _covered(instance: Instance, places: list[int], served: Service, tour: Tour) -> str:
+def _covered(instance: Instance, plan: Itinerary, index: int) -> str:
+    places = plan.served[index].tolist()
     if not places:
         return '<span class="alone">covers no other place</span>'
     items = "".join(
         f"<li>{escape(_name(instance, place))}, "
-        f"{layout.measure(instance, float(served.distance[place]), tour.length)}</li>"
+        f"{measure(instance, float(plan.distance[place]), plan.length)}</li>"
         for place in places
     )
-    what = layout.count(len(places), "other place")
+    what = count(len(places), "other place")
     return f"<details><summary>covers {what}</summary><ul>{items}</ul></details>"
 
 
-def _closing(instance: Instance, tour: Tour, served: Service) -> str:
+def _closing(instance: Instance, plan: Itinerary) -> str:
     """What follows the list: the way back, and a warning where places are left uncovered."""
     text = ""
-    stops = tour.places
-    if len(stops) > 1:
-        back = float(instance.distances(stops[-1:], stops[:1])[0])
+    if len(plan.places) > 1:
         text = (
-            f'<p class="closing"><span>back to {escape(_name(instance, int(stops[0])))}, '
-            f"+ {layout.measure(instance, back, tour.length)}</span>"
-            f"<b>{layout.measure(instance, tour.length)}</b></p>"
+            f'<p class="closing"><span>back to {escape(_name(instance, int(plan.places[0])))}, '
+            f"+ {measure(instance, float(plan.legs[-1]), plan.length)}</span>"
+            f"<b>{measure(instance, plan.length)}</b></p>"
         )
-    alone = np.flatnonzero(served.stop < 0)
+    alone = np.flatnonzero(plan.stop_of < 0)
     if len(alone):
         text += f'<p class="warning">Not covered: {escape(instance.describe(alone))}</p>'
     return text
@@ -141,10 +132,10 @@ def _kind(instance: Instance, place: int) -> str:
     return "required" if place in instance.required else ""
 
 
-def _data(instance: Instance, tour: Tour, served: Service, at: FloatArray) -> str:
+def _data(instance: Instance, plan: Itinerary, at: FloatArray) -> str:
     """What the page's script draws, as JSON that cannot end the script element it stands in."""
-    far = layout.reach(instance, tour.places)
-    low, high = layout.view(instance, at, layout.rims(instance, at, tour.places))
+    far = layout.reach(instance, plan.places)
+    low, high = layout.view(instance, at, layout.rims(instance, at, plan.places))
     if layout.is_geographic(instance):
         drawn = np.round(at, 6)
         scale = EARTH_METRES / SPHERE_KM[instance.metric]
@@ -157,8 +148,8 @@ def _data(instance: Instance, tour: Tour, served: Service, at: FloatArray) -> st
         "at": drawn.tolist(),
         "labels": instance.labels,
         "view": [low.tolist(), high.tolist()],
-        "stops": tour.places.tolist(),
-        "served": served.stop.tolist(),
+        "stops": plan.places.tolist(),
+        "served": plan.stop_of.tolist(),
         "reach": None if far is None else np.round(far * scale, 4).tolist(),
         "depot": instance.depot,
         "required": instance.required,

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from covertour.formats.source import build, choose_rule, read_text, shown
+from covertour.formats.source import build, choose_rule, read_text
 from covertour.problem.coverage import Nearest, Radius, Rule, Sets
-from covertour.problem.errors import InputError
+from covertour.problem.errors import InputError, shown
 from covertour.problem.instance import Instance, make_rule
 from covertour.problem.tour import Tour
 from covertour.solving.result import Result

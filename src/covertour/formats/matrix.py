@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from covertour.formats.source import build, choose_rule, read_bytes, shown
+from covertour.formats.source import build, choose_rule, read_bytes
 from covertour.formats.table import Where, is_number, not_negative, numbers
-from covertour.problem.errors import InputError
+from covertour.problem.errors import InputError, shown
 from covertour.problem.instance import Instance
 from covertour.storage import write_bytes
 

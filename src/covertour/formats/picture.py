@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
-from covertour.formats.itinerary import check_places, tour_of
 from covertour.problem.instance import Instance
 from covertour.problem.tour import Tour
 from covertour.solving.result import Result
@@ -16,8 +15,6 @@ def write(path: Path, instance: Instance, outcome: Result | Tour | None) -> None
     """Draw an instance or a tour of it and write the picture."""
     from covertour.plot import plot_instance, plot_tour
 
-    if outcome is not None:
-        check_places(instance, tour_of(outcome))
     ax = plot_instance(instance) if outcome is None else plot_tour(instance, outcome)
     figure = ax.get_figure(root=True)
     assert figure is not None

@@ -48,12 +48,6 @@ def read_text(path: Path, *, other_encoding: str | None = None) -> str:
     return text
 
 
-def shown(value: object, most: int = 40) -> str:
-    """A value for a message: on one line and not longer than a glance."""
-    text = repr(value)
-    return text if len(text) <= most else text[: most - 3] + "..."
-
-
 def choose_rule(
     path: Path,
     in_file: Rule | None,

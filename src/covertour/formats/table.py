@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from covertour.formats.source import shown
 from covertour.problem import metric as metrics
 from covertour.problem.coverage import Nearest, Radius, Rule, Sets
-from covertour.problem.errors import InputError
+from covertour.problem.errors import InputError, shown
 from covertour.problem.instance import LARGEST_COORDINATE
 from covertour.problem.metric import FloatArray, IntArray
 

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from covertour.formats import table
-from covertour.formats.itinerary import check_places, tour_of
 from covertour.formats.json import (
     check_fields,
     parse,
@@ -24,12 +23,12 @@ from covertour.formats.json import (
     rule_to_value,
     wishes_to_value,
 )
-from covertour.formats.source import build, choose_rule, read_text, shown
-from covertour.problem.errors import InputError
+from covertour.formats.source import build, choose_rule, read_text
+from covertour.problem.errors import InputError, shown
 from covertour.problem.instance import Instance
 from covertour.problem.metric import FloatArray
-from covertour.problem.tour import Tour
-from covertour.solving.result import Result
+from covertour.problem.tour import Tour, check_places
+from covertour.solving.result import Result, tour_of
 from covertour.storage import write_text
 
 METRIC_OF = {
@@ -304,7 +303,7 @@ def _texts(values: Iterable[float]) -> Iterable[str]:
 def write_outcome(path: Path, instance: Instance, outcome: Result | Tour) -> None:
     """Write a tour with node numbers from 1, its length in the comment as LKH does."""
     tour = tour_of(outcome)
-    check_places(instance, tour)
+    check_places(instance, tour.places)
     lines = [
         f"NAME : {' '.join(instance.name.split()) or path.stem}",
         f"COMMENT : Length = {next(iter(_texts([float(tour.length)])))}",

@@ -6,11 +6,10 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
-from covertour.problem.errors import InputError
+from covertour.problem.errors import InputError, did_you_mean
 
 MODELS = ("am-dynamic", "am", "pn-dynamic", "pn", "am-gain")
 """The models by name: the paper's, its baselines, and ours."""
@@ -270,7 +269,7 @@ def _sections(tables: Mapping[str, Any]) -> dict[str, Any]:
     whole: dict[str, Any] = {"model": {}, "stage": [{}], "train": {}, "validation": {}}
     for name, value in tables.items():
         if name not in whole:
-            raise InputError(f"no table [{name}]{_meant(name, list(whole))}")
+            raise InputError(f"no table [{name}]{did_you_mean(name, list(whole))}")
         many = name == "stage"
         parts = value if many and isinstance(value, list | tuple) else [value]
         if not parts or not all(isinstance(part, Mapping) for part in parts):
@@ -301,7 +300,7 @@ def _made(kind: type[Section], section: str, values: Mapping[str, Any]) -> Secti
     checked: dict[str, Any] = {}
     for key, value in values.items():
         if key not in defaults:
-            raise InputError(f"[{section}] has no key {key!r}{_meant(key, list(defaults))}")
+            raise InputError(f"[{section}] has no key {key!r}{did_you_mean(key, list(defaults))}")
         checked[key] = _typed(f"{section}.{key}", value, defaults[key])
     return kind(**checked)
 
@@ -324,14 +323,9 @@ def _typed(key: str, value: Any, like: Any) -> Any:
 
 def _one_of(key: str, value: str, known: Sequence[str]) -> None:
     if value not in known:
-        raise InputError(f"{key}: no {value!r}{_meant(value, known)}")
+        raise InputError(f"{key}: no {value!r}{did_you_mean(value, known)}")
 
 
 def _within(key: str, value: float, least: float, most: float) -> None:
     if not least <= value <= most:
         raise InputError(f"{key}: expected {least:g} to {most:g}, got {value:g}")
-
-
-def _meant(value: str, known: Sequence[str]) -> str:
-    close = get_close_matches(value, known, n=1)
-    return f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(known)}"

@@ -1,4 +1,4 @@
-"""How an instance lies on paper or screen: where its places are, how far its circles reach.
+"""How an instance lies on paper or screen: what is seen of it, how far its circles reach.
 
 Pictures and the HTML map share it. Nothing here needs matplotlib.
 """
@@ -7,39 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from covertour.problem.coverage import Nearest, Radius
-from covertour.problem.errors import InputError
+from covertour.problem.coverage import Radius
+from covertour.problem.drawing import stretch_of
 from covertour.problem.instance import Instance
-from covertour.problem.metric import SPHERE_KM, FloatArray, IntArray, radians
+from covertour.problem.metric import SPHERE_KM, FloatArray, IntArray
 
 
 def is_geographic(instance: Instance) -> bool:
     """Whether the places lie on the globe, so that drawing them means longitude and latitude."""
     return instance.metric in SPHERE_KM
-
-
-def drawn_at(instance: Instance) -> FloatArray:
-    """Where the places are drawn, float64[n, 2]: x and y, or longitude and latitude in degrees.
-
-    Longitudes of places on both sides of the 180th meridian are shifted to lie together.
-    """
-    if instance.coordinates is None:
-        raise InputError(
-            f"{instance.name}: cannot be drawn, it has a distance matrix and no coordinates"
-        )
-    if not is_geographic(instance):
-        return instance.coordinates
-    latitude, longitude = (
-        np.rad2deg(angle) for angle in radians(instance.metric, instance.coordinates)
-    )
-    if np.ptp(longitude) > 180.0:
-        around = np.sort(longitude % 360.0)
-        gaps = np.diff(around, append=around[0] + 360.0)
-        west = around[(int(np.argmax(gaps)) + 1) % len(around)]  # the widest gap is the map's edge
-        longitude = (longitude - west) % 360.0 + west
-        if longitude.mean() > 180.0:
-            longitude = longitude - 360.0
-    return np.column_stack([longitude, latitude])
 
 
 def reach(instance: Instance, stops: IntArray) -> FloatArray | None:
@@ -96,7 +72,7 @@ def view(
     """
     low, high = at.min(axis=0), at.max(axis=0)
     seen = at if outlines is None else outlines.reshape(-1, 2)
-    span = float(max(high[0] - low[0], (high[1] - low[1]) * stretch(instance, at)))
+    span = float(max(high[0] - low[0], (high[1] - low[1]) * stretch_of(instance, at)))
     if span == 0.0:  # one place, or all in one spot
         span = float(np.ptp(seen, axis=0).max()) * 2.0
         span = span or max(1.0, float(np.abs(low).max()) * 0.01)
@@ -104,52 +80,3 @@ def view(
     low = np.maximum(np.minimum(low, seen.min(axis=0)), low - most) - span * 0.04
     high = np.minimum(np.maximum(high, seen.max(axis=0)), high + most) + span * 0.04
     return low, high
-
-
-def stretch(instance: Instance, at: FloatArray) -> float:
-    """How much taller a unit of y is drawn than one of x, as degrees of longitude shrink."""
-    if not is_geographic(instance):
-        return 1.0
-    middle = (at[:, 1].min() + at[:, 1].max()) / 2.0
-    return 1.0 / max(float(np.cos(np.deg2rad(middle))), 0.05)
-
-
-def unit(instance: Instance) -> str:
-    """The unit of distances: ``km`` on the globe, none in the plane."""
-    return "km" if is_geographic(instance) else ""
-
-
-def measure(instance: Instance, distance: float, whole: float | None = None) -> str:
-    """A distance as text with its unit, to about five digits of ``whole``, the tour's length.
-
-    >>> measure(Instance.from_coordinates([[0, 0]], radius=0), 3.14159265)
-    '3.1416'
-    """
-    if instance.integral:
-        decimals = 0
-    elif is_geographic(instance):
-        decimals = 1
-    else:
-        size = distance if whole is None else whole
-        decimals = int(np.clip(4 - np.floor(np.log10(size)), 0, 12)) if size > 0 else 0
-    return f"{distance:,.{decimals}f} {unit(instance)}".strip()
-
-
-def count(number: int, one: str, many: str | None = None) -> str:
-    """A number with its noun: ``1 stop``, ``2 stops``, ``10,000 stops``."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
-def rule_in_words(instance: Instance) -> str:
-    """What a place covers, for a title."""
-    match instance.rule:
-        case Nearest(k):
-            return f"a place covers its {_range(k)} nearest"
-        case Radius(r):
-            return f"a place covers a radius of {_range(r)} {unit(instance)}".strip()
-    return "a place covers a given set"
-
-
-def _range(values: float | FloatArray | IntArray) -> str:
-    low, high = f"{np.min(values):.4g}", f"{np.max(values):.4g}"
-    return low if low == high else f"{low} to {high}"

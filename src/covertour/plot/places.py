@@ -8,10 +8,12 @@ import numpy as np
 
 from covertour.plot import layout, style
 from covertour.plot.labels import put_names
+from covertour.problem.drawing import drawn_at, stretch_of
 from covertour.problem.instance import Instance
 from covertour.problem.metric import FloatArray, IntArray
 from covertour.problem.tour import Tour, service
-from covertour.solving.result import Result
+from covertour.problem.words import count, measure, rule_in_words
+from covertour.solving.result import Result, tour_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,10 +41,10 @@ def plot_instance(instance: Instance, ax: Axes | None = None) -> Axes:
     >>> ax = plot_instance(random_instance(50, nearest=7))
     >>> ax.figure.savefig("places.png")  # doctest: +SKIP
     """
-    at = layout.drawn_at(instance)
+    at = drawn_at(instance)
     special = np.union1d(instance.must_visit, instance.forbidden).astype(np.int64)
     plain = np.setdiff1d(np.arange(instance.n), special)
-    words = f"{layout.count(instance.n, 'place')}, {layout.rule_in_words(instance)}"
+    words = f"{count(instance.n, 'place')}, {rule_in_words(instance)}"
     handles = [_handle("o", style.COVERED, "place", 4)] if len(plain) else []
     ax = _frame(instance, ax, at, None, words, handles + _special_handles(instance))
     _dots(ax, at[plain], style.COVERED, _dot_size(instance.n))
@@ -65,8 +67,8 @@ def plot_tour(instance: Instance, tour: Tour | Result, ax: Axes | None = None) -
     """
     from matplotlib.collections import LineCollection, PolyCollection
 
-    found = tour.tour if isinstance(tour, Result) else tour
-    at = layout.drawn_at(instance)
+    found = tour_of(tour)
+    at = drawn_at(instance)
     stops = found.places
     serving = service(instance, found).stop
     others = np.setdiff1d(np.arange(instance.n), stops)
@@ -74,8 +76,8 @@ def plot_tour(instance: Instance, tour: Tour | Result, ax: Axes | None = None) -
     uncovered = others[serving[others] < 0]
     rims = layout.rims(instance, at, stops) if len(stops) <= MOST_CIRCLES else None
     lines = 0 < len(covered) <= MOST_LINES
-    length = layout.measure(instance, found.length)
-    words = f"length {length}, {layout.count(len(found), 'stop')} for {instance.n:,} places"
+    length = measure(instance, found.length)
+    words = f"length {length}, {count(len(found), 'stop')} for {instance.n:,} places"
     if instance.n == 1:
         words = f"length {length}, 1 stop"
     if isinstance(tour, Result) and tour.optimal:
@@ -156,7 +158,7 @@ def _frame(
 ) -> Axes:
     """Axes with limits, aspect, title and legend set, so that what is drawn next can be placed."""
     low, high = layout.view(instance, at, outlines)
-    stretch = layout.stretch(instance, at)
+    stretch = stretch_of(instance, at)
     own = ax is None
     if ax is None:
         wide, tall = high[0] - low[0], (high[1] - low[1]) * stretch

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from covertour.plot import layout, style
+from covertour.plot import style
 from covertour.plot.panels import panels
 from covertour.plot.places import plot_tour
 from covertour.problem.errors import InputError
 from covertour.problem.instance import Instance
+from covertour.problem.words import count, measure, rule_in_words
 from covertour.solving.result import Result
 
 if TYPE_CHECKING:
@@ -36,10 +37,10 @@ def plot_solutions(
     for row, (instance, results) in enumerate(solutions):
         for column, result in enumerate(results):
             ax = plot_tour(instance, result, drawn[row * wide + column])
-            length = layout.measure(instance, result.length)
-            stops = layout.count(len(result.tour), "stop")
-            places = layout.count(instance.n, "place")
-            name = f"{places}, {layout.rule_in_words(instance)}" if names is None else names[row]
+            length = measure(instance, result.length)
+            stops = count(len(result.tour), "stop")
+            places = count(instance.n, "place")
+            name = f"{places}, {rule_in_words(instance)}" if names is None else names[row]
             lines = (f"{result.method}: length {length}, {stops}", name)
             title = "\n".join(style.printable(line) for line in lines)
             ax.set_title(title, fontsize=10, parse_math=False)

@@ -70,6 +70,14 @@ class Sets:
 Rule = Nearest | Radius | Sets
 
 
+def only_rule(**given: object) -> str | None:
+    """The name of the one coverage rule that is given, None for none; several are an error."""
+    names = [name for name, value in given.items() if value is not None]
+    if len(names) > 1:
+        raise InputError(f"coverage: {' and '.join(names)} are given; give only one of them")
+    return names[0] if names else None
+
+
 @dataclass(frozen=True, eq=False)
 class Coverage:
     """The covered pairs, both ways, as compressed rows in ascending order.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from covertour.problem.coverage import Nearest, Radius, Rule
+from covertour.problem.coverage import Nearest, Radius, Rule, only_rule
 from covertour.problem.errors import InputError
 from covertour.problem.instance import LARGEST_COORDINATE, Instance
 from covertour.problem.metric import FloatArray
@@ -34,8 +34,8 @@ def random_instance(
         raise InputError(f"seed: expected a whole number >= 0, got {seed}")
     if layout not in LAYOUTS:
         raise InputError(f"layout: {layout!r} is not one of {', '.join(LAYOUTS)}")
-    if (nearest is None) == (radius is None):
-        raise InputError("coverage: give exactly one of nearest and radius")
+    if only_rule(nearest=nearest, radius=radius) is None:
+        raise InputError("coverage: give one of nearest and radius")
     rng = np.random.default_rng(seed)
     points = rng.random((n, 2)) if layout == "uniform" else _clustered(n, rng)
     rule: Rule

@@ -12,7 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from covertour.problem import metric as metrics
-from covertour.problem.coverage import Coverage, Nearest, Radius, Rule, Sets, build_coverage
+from covertour.problem.coverage import (
+    Coverage,
+    Nearest,
+    Radius,
+    Rule,
+    Sets,
+    build_coverage,
+    only_rule,
+)
 from covertour.problem.errors import InputError
 from covertour.problem.metric import FloatArray, IntArray
 
@@ -194,6 +202,11 @@ class Instance:
             return 0.0
         return float(self.distances(stops, np.roll(stops, -1)).sum())
 
+    def _repr_html_(self) -> str:
+        from covertour.problem.drawing import as_html
+
+        return as_html(self)
+
     def with_changes(self, **changes: Any) -> Instance:
         """A copy with some fields replaced, checked anew."""
         return replace(self, **changes)
@@ -205,14 +218,8 @@ def make_rule(
     sets: Sequence[Sequence[int]] | None = None,
 ) -> Rule:
     """The coverage rule from exactly one of the three."""
-    given = [
-        name
-        for name, value in (("nearest", nearest), ("radius", radius), ("sets", sets))
-        if value is not None
-    ]
-    if len(given) != 1:
-        what = " and ".join(given) if given else "none"
-        raise InputError(f"coverage: give exactly one of nearest, radius and sets, not {what}")
+    if only_rule(nearest=nearest, radius=radius, sets=sets) is None:
+        raise InputError("coverage: give one of nearest, radius and sets")
     if nearest is not None:
         return Nearest(nearest)  # type: ignore[arg-type]  # checked by Instance
     if radius is not None:

@@ -42,6 +42,25 @@ def radians(metric: str, coordinates: FloatArray) -> tuple[FloatArray, FloatArra
     return angles[..., 1], angles[..., 0]
 
 
+def unrolled(longitude: FloatArray, turn: float = 360.0) -> FloatArray:
+    """Longitudes, float64[n], moved by whole turns so that neighbours across the date line meet.
+
+    The globe is cut where it is widest empty. ``turn``: how much a whole turn is, in their unit.
+
+    >>> unrolled(np.array([170.0, -170.0, -175.0])).tolist()
+    [-190.0, -170.0, -175.0]
+    """
+    if np.ptp(longitude) <= turn / 2.0:
+        return longitude
+    around = np.sort(longitude % turn)
+    gaps = np.diff(around, append=around[0] + turn)
+    west = around[(int(np.argmax(gaps)) + 1) % len(around)]
+    # A last bit west of the westernmost place must not become a whole turn.
+    slack = turn * 1e-12
+    longitude = (longitude - west + slack) % turn - slack + west
+    return longitude - turn if longitude.mean() > turn / 2.0 else longitude
+
+
 def positions(metric: str, coordinates: FloatArray) -> FloatArray:
     """Points whose chords order pairs of places as the metric does: float64[n, 2] or float64[n, 3].
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from covertour.problem.errors import InputError
+from covertour.problem.errors import InputError, shown
 from covertour.problem.instance import Instance
 from covertour.problem.metric import FloatArray, IntArray
 
@@ -32,11 +32,11 @@ def make_tour(instance: Instance, places: npt.ArrayLike) -> Tour:
     Without a depot the tour starts at its lowest place number and, where distances are symmetric,
     runs in the direction of its lower neighbour, so that equal tours look equal.
     """
-    stops = np.array(places, dtype=np.int64)
-    if stops.ndim != 1 or len(stops) == 0:
-        raise InputError("tour: expected a list of at least one place")
-    if stops.min() < 0 or stops.max() >= instance.n:
-        raise InputError(f"tour: expected places 0 to {instance.n - 1}")
+    try:
+        stops = np.array(places, dtype=np.int64)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"tour: expected a list of place numbers, got {shown(places)}") from None
+    check_places(instance, stops)
     at_depot = np.flatnonzero(stops == (-1 if instance.depot is None else instance.depot))
     first = int(at_depot[0]) if len(at_depot) else int(np.argmin(stops))
     stops = np.roll(stops, -first)
@@ -44,6 +44,17 @@ def make_tour(instance: Instance, places: npt.ArrayLike) -> Tour:
         stops[1:] = stops[:0:-1].copy()
     stops.flags.writeable = False
     return Tour(stops, instance.length(stops))
+
+
+def check_places(instance: Instance, stops: IntArray) -> None:
+    """An error where the stops are none, or one of them is no place of the instance."""
+    if stops.ndim != 1 or len(stops) == 0:
+        raise InputError("tour: expected a list of at least one place")
+    unknown = stops[(stops < 0) | (stops >= instance.n)]
+    if len(unknown):
+        raise InputError(
+            f"tour: expected places 0 to {instance.n - 1}, there is no place {unknown[0]}"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +72,9 @@ class Service:
 
 def service(instance: Instance, tour: Tour) -> Service:
     """The nearest covering stop of every place; ties go to the earlier stop."""
+    stops = np.asarray(tour.places, dtype=np.int64)
+    check_places(instance, stops)
     coverage = instance.coverage
-    stops = tour.places
     begin, end = coverage.covers_start[stops], coverage.covers_start[stops + 1]
     count = end - begin
     index = np.repeat(np.arange(len(stops)), count)

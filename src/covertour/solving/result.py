@@ -80,3 +80,8 @@ class Result:
         if self.stopped == "interrupt":
             lines.append("interrupted: the best tour so far")
         return "\n".join(lines)
+
+
+def tour_of(outcome: Result | Tour) -> Tour:
+    """The tour of an outcome: a result's, or the tour itself."""
+    return outcome.tour if isinstance(outcome, Result) else outcome

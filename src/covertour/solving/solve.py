@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from functools import reduce
 from numbers import Integral
 from operator import or_
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from covertour.problem.errors import InputError, SolveError
+from covertour.problem.errors import InputError, SolveError, did_you_mean, shown
 from covertour.problem.instance import Instance
 from covertour.problem.metric import IntArray
 from covertour.problem.referee import verify
@@ -141,9 +140,7 @@ def checked_method(method: str | Method) -> Method:
     if not isinstance(method, str):
         raise InputError(f"method: expected a name such as 'lns', or a Method, got {method!r}")
     if method not in METHODS:
-        close = get_close_matches(method, METHODS, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(METHODS)}"
-        raise InputError(f"method: no {method!r}{hint}")
+        raise InputError(f"method: no {method!r}{did_you_mean(method, METHODS)}")
     return METHODS[method]
 
 
@@ -151,7 +148,7 @@ def check_instance(instance: object) -> None:
     """Refuse what is no instance, and an instance that nobody can cover."""
     if not isinstance(instance, Instance):
         hint = "; covertour.read makes one of a file" if isinstance(instance, str) else ""
-        raise InputError(f"instance: expected an Instance, got {_shown(instance)}{hint}")
+        raise InputError(f"instance: expected an Instance, got {shown(instance)}{hint}")
     _ = instance.coverage
 
 
@@ -160,11 +157,11 @@ def checked_options(
 ) -> dict[str, Any]:
     """What a method may be given besides, by name; refuses what none, or not this one, can take."""
     if not _is_whole(seed) or seed < 0:
-        raise InputError(f"seed: expected a whole number >= 0, got {_shown(seed)}")
+        raise InputError(f"seed: expected a whole number >= 0, got {shown(seed)}")
     if not _is_whole(workers) or not 1 <= workers <= MOST_WORKERS:
-        raise InputError(f"workers: expected 1 to {MOST_WORKERS} threads, got {_shown(workers)}")
+        raise InputError(f"workers: expected 1 to {MOST_WORKERS} threads, got {shown(workers)}")
     if decoding is not None and not isinstance(decoding, Decoding):
-        raise InputError(f"decoding: expected a Decoding, got {_shown(decoding)}")
+        raise InputError(f"decoding: expected a Decoding, got {shown(decoding)}")
     if decoding is not None and "decoding" not in method.takes:
         raise InputError(
             f"samples, symmetries, weights, raw: {method.name} is not a learned method "
@@ -210,15 +207,9 @@ def _checked_start(
     except (TypeError, ValueError, OverflowError):
         places = np.empty((0, 0), dtype=np.int64)
     if places.ndim != 1 or np.any((places < 0) | (places >= instance.n)):
-        raise InputError(f"start: expected places 0 to {instance.n - 1}, got {_shown(start)}")
+        raise InputError(f"start: expected places 0 to {instance.n - 1}, got {shown(start)}")
     return allowed(instance, places)
 
 
 def _is_whole(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
-
-
-def _shown(value: object) -> str:
-    """A value in a message: its beginning, on one line."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -6,7 +6,7 @@ import numpy as np
 
 from covertour.problem.errors import InputError
 from covertour.problem.instance import Instance
-from covertour.problem.metric import SPHERE_KM, FloatArray, radians
+from covertour.problem.metric import SPHERE_KM, FloatArray, radians, unrolled
 
 MOST_PLACES = 2_000
 """Learned methods take no more: what they keep for each pair of places would fill the memory."""
@@ -34,18 +34,8 @@ def unit_square(instance: Instance) -> tuple[FloatArray, float]:
     points = np.array(instance.coordinates)
     if instance.metric in SPHERE_KM:
         latitude, longitude = radians(instance.metric, points)
-        east = _unrolled(longitude) * np.cos(latitude.mean())
+        east = unrolled(longitude, 2.0 * np.pi) * np.cos(latitude.mean())
         points = np.stack([east, latitude], axis=1) * SPHERE_KM[instance.metric]
     points -= points.min(axis=0)
     side = float(points.max()) or 1.0
     return points / side, side
-
-
-def _unrolled(longitude: FloatArray) -> FloatArray:
-    """Longitudes in radians, cut where the globe is widest empty, so that neighbours stay so."""
-    turn = 2.0 * np.pi
-    around = np.sort(longitude % turn)
-    gaps = np.diff(around, append=around[0] + turn)
-    first = around[(gaps.argmax() + 1) % len(around)]
-    # A last bit below the first place must not become a whole turn.
-    return (longitude - first + 1e-9) % turn - 1e-9

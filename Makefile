@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test lint types unit clean
+.PHONY: demo test lint types unit experiments clean
 
 demo: .venv/base
 	$(BIN)/covertour demo
@@ -19,6 +19,11 @@ types: .venv/all
 
 unit: .venv/all
 	$(BIN)/pytest
+
+# The tables and figures of the paper on 5 instances per cell, into experiments/quick: about
+# MINUTES minutes on two cores. Interrupted, it goes on from there.
+experiments: .venv/all
+	$(BIN)/python -m experiments all --quick
 
 clean:
 	rm -rf .venv demo

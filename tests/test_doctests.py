@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 import covertour
+import experiments
 
-HOME = Path(covertour.__file__).parent
+HOMES = [Path(package.__file__).parent for package in (covertour, experiments)]
 WITH_EXAMPLES = [
-    ".".join(["covertour", *file.relative_to(HOME).with_suffix("").parts]).removesuffix(".__init__")
-    for file in sorted(HOME.rglob("*.py"))
+    ".".join(file.relative_to(home.parent).with_suffix("").parts).removesuffix(".__init__")
+    for home in HOMES
+    for file in sorted(home.rglob("*.py"))
     if ">>>" in file.read_text()
 ]
 

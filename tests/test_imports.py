@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import covertour
+import experiments
 
 HOME = Path(covertour.__file__).parent
 HEAVY = ("torch", "matplotlib", "scipy", "numba", "highspy", "onnxruntime")
@@ -68,7 +69,8 @@ def names_imported(tree: ast.AST, package: list[str]) -> set[str]:
 
 
 def imports_of(file: Path) -> set[str]:
-    package = ["covertour", *file.relative_to(HOME).parent.parts]
+    inside = file.is_relative_to(HOME)
+    package = ["covertour", *file.relative_to(HOME).parent.parts] if inside else []
     return names_imported(ast.parse(file.read_text()), package)
 
 
@@ -96,6 +98,17 @@ def test_a_part_imports_only_what_it_may(part: str) -> None:
         str(file.relative_to(HOME)): sorted(beyond)
         for file in HOME.rglob("*.py")
         if part_of(file) == part and (beyond := parts_imported(file, known) - MAY_IMPORT[part])
+    }
+    assert wrong == {}
+
+
+def test_experiments_use_what_any_user_could() -> None:
+    known = parts() | set(MAY_IMPORT)
+    users = {"covertour", "bench", "plot", "solving.stop", "storage"}
+    wrong = {
+        file.name: sorted(beyond)
+        for file in Path(experiments.__file__).parent.rglob("*.py")
+        if (beyond := parts_imported(file, known) - users)
     }
     assert wrong == {}
 

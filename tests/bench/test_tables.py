@@ -74,3 +74,40 @@ def test_a_directory_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="a file of that name exists"):
         output_directory(tmp_path / "file")
+
+
+WIDE = Table(
+    "Wide",
+    (
+        Column("name", "name", "s"),
+        Column("seconds", "mean time", time_text),
+        Column("worst", "worst of all", ".1f", detail=True),
+    ),
+    (("lns", 0.5, 12.25), ("ls1-paper", 20, None)),
+)
+
+
+def test_text_has_columns_under_their_headings() -> None:
+    assert WIDE.text().splitlines() == [
+        "name       mean time  worst of all",
+        "lns           500 ms          12.2",
+        "ls1-paper     20.0 s             -",
+    ]
+    assert WIDE.text(width=36) == WIDE.text()
+
+
+def test_text_for_a_narrow_terminal_breaks_headings_and_then_leaves_details_out() -> None:
+    assert WIDE.text(width=28).splitlines() == [
+        "name         mean  worst",
+        "             time     of",
+        "                     all",
+        "lns        500 ms   12.2",
+        "ls1-paper  20.0 s      -",
+    ]
+    assert WIDE.text(width=20).splitlines() == [
+        "name         mean",
+        "             time",
+        "lns        500 ms",
+        "ls1-paper  20.0 s",
+    ]
+    assert Table("Empty", WIDE.columns, ()).text() == "name  mean time  worst of all"

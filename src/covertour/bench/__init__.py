@@ -1,11 +1,13 @@
 """Benchmarks: data in, rows out; the literature's cases, random instances, learned methods, growth.
 
 Each benchmark is a function that returns a report of frozen rows, and a function that makes tables
-of it; ``covertour bench`` is the same on the command line. Only the public API is used.
+of it; ``covertour bench`` is the same on the command line. Only the public API is used. Whoever
+measures something else finds here what they share: timed runs, rules as text, tables.
 """
 
 from covertour.bench.growth import ScaleReport, ScaleRow, scale, scale_document
 from covertour.bench.learned import LearnedReport, LearnedRow, learned, learned_document
+from covertour.bench.machine import machine
 from covertour.bench.proofs import ProofReport, ProofRow, proof_document, prove_literature
 from covertour.bench.published import (
     LiteratureReport,
@@ -13,31 +15,52 @@ from covertour.bench.published import (
     literature,
     literature_document,
 )
+from covertour.bench.rules import parse_rule
+from covertour.bench.runs import OnStep, Run, at_most, gap_percent, timed_run
 from covertour.bench.sampled import RandomReport, RandomRow, random, random_document
-from covertour.bench.tables import Document, Table, write_document
+from covertour.bench.tables import (
+    Column,
+    Document,
+    Table,
+    output_directory,
+    percent_text,
+    time_text,
+    write_document,
+)
 
 __all__ = [
+    "Column",
     "Document",
     "LearnedReport",
     "LearnedRow",
     "LiteratureReport",
     "LiteratureRow",
+    "OnStep",
     "ProofReport",
     "ProofRow",
     "RandomReport",
     "RandomRow",
+    "Run",
     "ScaleReport",
     "ScaleRow",
     "Table",
+    "at_most",
+    "gap_percent",
     "learned",
     "learned_document",
     "literature",
     "literature_document",
+    "machine",
+    "output_directory",
+    "parse_rule",
+    "percent_text",
     "proof_document",
     "prove_literature",
     "random",
     "random_document",
     "scale",
     "scale_document",
+    "time_text",
+    "timed_run",
     "write_document",
 ]

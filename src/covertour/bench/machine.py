@@ -13,7 +13,11 @@ from covertour.version import __version__
 PACKAGES = ("numpy", "numba", "highspy", "onnxruntime")
 
 
-def machine() -> list[tuple[str, str]]:
+Facts = list[tuple[str, str]]
+"""What was measured on, and when, as pairs of what and value."""
+
+
+def machine() -> Facts:
     """What was measured on, and when, as pairs of what and value."""
     return [
         ("date", datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z")),

@@ -6,12 +6,13 @@ import signal
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import FrameType
 
 from covertour.problem.errors import InputError, SolveError
 from covertour.problem.instance import Instance
 from covertour.problem.referee import verify
-from covertour.solving.methods import METHODS
+from covertour.solving.methods import METHODS, Decoding
 from covertour.solving.result import Result
 from covertour.solving.solve import solve
 from covertour.solving.stop import MaxIterations, MaxSeconds, StoppingRule
@@ -62,19 +63,25 @@ def gap_percent(length: float, reference: float) -> float:
 
 
 def timed_run(
-    instance: Instance, method: str, stop: StoppingRule, seed: int, workers: int = 1
+    instance: Instance,
+    method: str,
+    stop: StoppingRule | None,
+    seed: int,
+    workers: int = 1,
+    decoding: Decoding | None = None,
 ) -> Run:
     """Solve with the coverage built beforehand; see :class:`Run` for what is timed."""
     _ = instance.coverage
-    result = _solve_interruptibly(instance, method, stop, seed, workers)
+    call = partial(
+        solve, instance, method, stop=stop, seed=seed, workers=workers, decoding=decoding
+    )
+    result = _interruptibly(call)
     if not verify(instance, result.tour).ok:
         raise SolveError(f"{method} made a wrong tour of {instance.name}")
     return Run(result, result.seconds)
 
 
-def _solve_interruptibly(
-    instance: Instance, method: str, stop: StoppingRule, seed: int, workers: int
-) -> Result:
+def _interruptibly(call: Callable[[], Result]) -> Result:
     """Solve; Ctrl-C, which a solve answers with its best tour so far, ends the benchmark."""
     pressed = False
 
@@ -84,10 +91,10 @@ def _solve_interruptibly(
         raise KeyboardInterrupt
 
     if threading.current_thread() is not threading.main_thread():
-        return solve(instance, method, stop=stop, seed=seed, workers=workers)
+        return call()
     before = signal.signal(signal.SIGINT, press)
     try:
-        result = solve(instance, method, stop=stop, seed=seed, workers=workers)
+        result = call()
     finally:
         signal.signal(signal.SIGINT, before)
     if pressed:

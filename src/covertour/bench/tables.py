@@ -6,11 +6,12 @@ import csv
 import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from covertour.bench.machine import machine
+from covertour.bench.machine import Facts, machine
 from covertour.problem.errors import InputError
 
 if TYPE_CHECKING:
@@ -66,6 +67,44 @@ class Table:
             tuple(row[:index] + row[index + 1 :] for row in self.rows),
         )
 
+    def text(self, width: int | None = None) -> str:
+        """The table in plain text.
+
+        ``width``: letters of a line; where they are too few headings are broken into words, and
+        then details are left out, the last first.
+        """
+        if width is None or sum(self._widths(broken=False)) <= width:
+            return self._laid_out(broken=False)
+        table = self
+        for column in reversed(self.columns):
+            if sum(table._widths(broken=True)) <= width:
+                break
+            if column.detail:
+                table = table.without(column)
+        return table._laid_out(broken=True)
+
+    def _headings(self, broken: bool) -> list[list[str]]:
+        """The lines of each heading."""
+        return [column.heading.split() if broken else [column.heading] for column in self.columns]
+
+    def _widths(self, broken: bool) -> list[int]:
+        """How wide each column is, with the space after it."""
+        cells = zip(*self.shown(), strict=True) if self.rows else [()] * len(self.columns)
+        pairs = zip(self._headings(broken), cells, strict=True)
+        return [2 + max(map(len, [*heading, *column])) for heading, column in pairs]
+
+    def _laid_out(self, broken: bool) -> str:
+        headings = zip_longest(*self._headings(broken), fillvalue="")
+        widths = self._widths(broken)
+        lines = []
+        for row in [*headings, *self.shown()]:
+            cells = (
+                cell.ljust(width - 2) if column.is_text else cell.rjust(width - 2)
+                for column, cell, width in zip(self.columns, row, widths, strict=True)
+            )
+            lines.append("  ".join(cells).rstrip())
+        return "\n".join(lines)
+
     def csv(self) -> str:
         """The values in full as CSV; what is missing is empty."""
         text = io.StringIO()
@@ -98,8 +137,13 @@ class Document:
     sentences: tuple[str, ...] = ()
     loud: tuple[str, ...] = ()
 
-    def markdown(self, command: str, picture: str | None = None) -> str:
-        """The document in Markdown, with the command that made it and the machine it ran on."""
+    def markdown(
+        self, command: str, picture: str | None = None, measured_on: Facts | None = None
+    ) -> str:
+        """The document in Markdown, with the command that made it and the machine it ran on.
+
+        ``measured_on``: that machine, where it is not this one.
+        """
         parts = [f"# {self.title}", f"`{command}`"]
         parts += [f"**{sentence}**" for sentence in self.loud]
         if self.sentences:
@@ -109,24 +153,30 @@ class Document:
         # What sums up comes first; the main table may be long.
         for table in (*self.tables[1:], self.tables[0]):
             parts += [f"## {table.title}", table.markdown()]
-        facts = "\n".join(f"- {what}: {value}" for what, value in machine())
+        facts = "\n".join(f"- {what}: {value}" for what, value in measured_on or machine())
         return "\n\n".join([*parts, "## Machine", facts]) + "\n"
 
 
 def write_document(
-    directory: str | Path, name: str, document: Document, command: str, ax: Axes | None = None
+    directory: str | Path,
+    name: str,
+    document: Document,
+    command: str,
+    ax: Axes | None = None,
+    measured_on: Facts | None = None,
 ) -> list[Path]:
     """Write ``name.csv``, the main table, and ``name.md``, everything, into the directory.
 
     ``command``: what made it. ``ax``: a picture, written to ``name.png`` and shown in the Markdown.
-    Returns the paths written.
+    ``measured_on``: the machine, where it is not this one. Returns the paths written.
     """
     from covertour.storage import write_bytes, write_text
 
     folder = output_directory(directory)
     paths = [folder / f"{name}.csv", folder / f"{name}.md"]
     write_text(paths[0], document.tables[0].csv())
-    write_text(paths[1], document.markdown(command, None if ax is None else f"{name}.png"))
+    picture = None if ax is None else f"{name}.png"
+    write_text(paths[1], document.markdown(command, picture, measured_on))
     if ax is not None:
         image = io.BytesIO()
         ax.figure.savefig(image, format="png")  # type: ignore[union-attr]  # no subfigure

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
-from covertour.cli import bench, export, files, reproduce, solving, train
+from covertour.cli import bench, export, files, solving, train
 from covertour.problem.errors import InputError, SolveError
 from covertour.version import __version__
 
@@ -41,7 +41,6 @@ app.command()(solving.methods)
 app.command()(solving.demo)
 app.command()(solving.warmup)
 app.add_typer(bench.app, name="bench")
-app.command()(reproduce.reproduce)
 app.command()(train.train)
 app.command()(export.export)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from covertour.problem.errors import InputError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from covertour.bench import Document, Table
+    from covertour.bench import Document
     from covertour.bench.runs import OnStep
 
 
@@ -55,80 +56,30 @@ def target_of(directory: str | None, name: str) -> Target:
 
 def publish(target: Target, document: Document, draw: Callable[[], Axes] | None = None) -> None:
     """Show a document and, where asked for, write it with its picture."""
-    show_document(document)
+    from covertour.bench import write_document
+
+    _show(document)
     if target.directory is not None:
+        command = shlex.join(["covertour", *sys.argv[1:]])
+        ax = None if draw is None else draw()
         show.say("")
-        for path in write(target.directory, target.name, document, draw):
+        for path in write_document(target.directory, target.name, document, command, ax):
             show.say(f"wrote {path}")
 
 
-def show_document(document: Document) -> None:
+def _show(document: Document) -> None:
     """Print the tables and sentences."""
     show.say(document.title)
     show.say("")
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     for table in document.tables:
-        show.show(_fitting_table(table))
+        for line in table.text(width).splitlines():
+            show.say(line)
         show.say("")
     for sentence in document.sentences:
         show.say(sentence)
     for sentence in document.loud:
         show.show(_loud(sentence))
-
-
-def write(
-    directory: Path, name: str, document: Document, draw: Callable[[], Axes] | None = None
-) -> list[Path]:
-    """Write a document, the command that made it, and its picture; the paths."""
-    from covertour.bench import write_document
-
-    ax = None if draw is None else draw()
-    return write_document(directory, name, document, command_line(), ax)
-
-
-def command_line() -> str:
-    """The command that the user gave."""
-    return shlex.join(["covertour", *sys.argv[1:]])
-
-
-def _fitting_table(table: Table) -> Any:
-    """The table for the terminal: where there is little room, headings are broken into words, and
-    details are left to the files.
-    """
-    from rich.console import Console
-
-    console = Console()
-    if not console.is_terminal or sum(_widths(table, broken=False)) <= console.width:
-        return _rich_table(table, broken=False)
-    for column in reversed(table.columns):
-        if sum(_widths(table, broken=True)) <= console.width:
-            break
-        if column.detail:
-            table = table.without(column)
-    return _rich_table(table, broken=True)
-
-
-def _widths(table: Table, broken: bool) -> list[int]:
-    """How wide each column is, with the space after it; headings are broken into words or not."""
-    widths = []
-    for column, *cells in zip(table.columns, *table.shown(), strict=True):
-        heading = column.heading.split() if broken else [column.heading]
-        widths.append(2 + max(map(len, [*cells, *heading])))
-    return widths
-
-
-def _rich_table(table: Table, broken: bool) -> Any:
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    shown = RichTable.grid(padding=(0, 2, 0, 0))
-    shown.show_header = True
-    shown.header_style = "bold"
-    for column, width in zip(table.columns, _widths(table, broken), strict=True):
-        justify: Any = "left" if column.is_text else "right"
-        shown.add_column(column.heading, justify=justify, width=width - 2)
-    for row in table.shown():
-        shown.add_row(*(Text(show.printable(cell), no_wrap=True) for cell in row))
-    return shown
 
 
 def _loud(sentence: str) -> Any:

@@ -1,0 +1,1 @@
+"""What the experiments share: cells and limits, rows, measuring, comparisons, the claims."""

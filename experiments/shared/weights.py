@@ -1,0 +1,96 @@
+"""Weights of the learned methods: which a method takes, which training they are of, how long."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+PAPERS_MODELS = ("pn", "pn-dynamic", "am", "am-dynamic")
+MODELS = (*PAPERS_MODELS, "am-gain")
+
+HOMES = (Path(__file__).parents[1] / "weights", Path(str(files("covertour"))) / "neural/weights")
+"""Where weights are: a directory for each, named after the model and, where it was trained on one,
+the size. The paper's rivals are here, what covertour ships is in the package."""
+
+RECORD = ("config.toml", "training.csv", "validation.csv")
+"""The record of a training, beside its weights."""
+
+PAPER_TOURS = 50 * 320_000
+"""Tours that the paper's models learned from: one sampled per instance, 50 epochs of 320,000."""
+
+ENOUGH = PAPER_TOURS // 2
+"""Networks that learned from fewer tours are not judged: they are at the beginning of the curve."""
+
+
+def model_of(method: str) -> str | None:
+    """The model of a learned method, alone or with a search after it; None for the others.
+
+    >>> model_of("am-dynamic+ls"), model_of("lns")
+    ('am-dynamic', None)
+    """
+    model = method.removesuffix("+ls")
+    return model if model in MODELS else None
+
+
+def weights_in(homes: Sequence[Path] = HOMES) -> list[Path]:
+    """The directories of weights in these directories."""
+    there = [home for home in homes if home.is_dir()]
+    return sorted(path for home in there for path in home.iterdir() if path.is_dir())
+
+
+def weights_for(model: str, n: int, homes: Sequence[Path] = HOMES) -> Path | None:
+    """The weights that a model takes for n places: those for all sizes, or of the nearest one."""
+    sizes = {
+        int(match[1] or 0): path
+        for path in weights_in(homes)
+        if (match := re.fullmatch(rf"{re.escape(model)}(?:-(\d+))?", path.name))
+    }
+    if not sizes:
+        return None
+    if 0 in sizes:
+        return sizes[0]
+    return sizes[min(sizes, key=lambda size: (abs(size - n), size))]
+
+
+@dataclass(frozen=True)
+class Lessons:
+    """What a network learned from: so many instances, and so many tours sampled of them in all."""
+
+    instances: int
+    tours: int
+
+
+def lessons_of(path: Path) -> Lessons | None:
+    """What weights were trained on, from the config beside them; None where it is not told."""
+    try:
+        tables = tomllib.loads((path / "config.toml").read_text(encoding="utf-8"))
+        train = tables["train"]
+        instances = sum(int(stage["steps"]) for stage in tables["stage"]) * int(train["batch"])
+        each = int(train["rollouts"]) if train["baseline"] == "shared" else 1
+        return Lessons(instances, instances * each)
+    except (OSError, KeyError, TypeError, ValueError):
+        return None
+
+
+def digest(path: Path) -> str:
+    """Eight letters that name a training, whatever the format of its weights.
+
+    They are of its record; of weights without one they are of all files.
+    """
+    record = [path / name for name in RECORD if (path / name).is_file()]
+    chosen = record or sorted(file for file in path.iterdir() if file.is_file())
+    return _digest(tuple((file, file.stat().st_mtime_ns) for file in chosen))
+
+
+@cache
+def _digest(files: tuple[tuple[Path, int], ...]) -> str:
+    content = hashlib.sha256()
+    for file, _ in files:
+        content.update(file.read_bytes())
+    return content.hexdigest()[:8]

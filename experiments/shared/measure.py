@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from threading import current_thread, main_thread
+from types import FrameType
 
 from covertour import Decoding, Result, solve_many
 from covertour.bench import timed_run
@@ -167,11 +169,21 @@ def _without_ctrl_c() -> Iterator[None]:
     Ctrl-C reaches all processes of a terminal, and a solve answers it with its best tour so far;
     but only the first process may decide what happens.
     """
-    if not hasattr(signal, "pthread_sigmask"):
+    if not hasattr(signal, "pthread_sigmask") or current_thread() is not main_thread():
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    pressed = False
+
+    def press(number: int, frame: FrameType | None) -> None:
+        nonlocal pressed
+        pressed = True
+
+    handler = signal.signal(signal.SIGINT, press)  # a thread of numpy's may be interrupted for us
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, handler)
+    if pressed:
+        raise KeyboardInterrupt

@@ -1,5 +1,8 @@
 """What a caller of prove() relies on: true claims, limits that keep them true, clear refusals."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -194,3 +197,19 @@ def test_rounded_points_reach_the_callers_search(hard):
     proof = prove(instance, start, Clock(), improve=improve)
     assert proof.length == pytest.approx(shortest)
     assert all(len(places) and set(places.tolist()) <= set(start.tolist()) for places in asked)
+
+
+def test_what_a_proof_calls_is_loaded_before_its_clock_runs():
+    code = """
+from covertour import random_instance
+from covertour.exact import cuts, maxflow, pricing
+from covertour.search import lns
+from covertour.solving.loading import load
+load("exact", random_instance(1100, nearest=7))
+for kernel in (
+    cuts.sets_around_pairs, pricing.reduced_costs, maxflow._small_cuts, maxflow._tree_of_cuts
+):
+    assert len(kernel.signatures) == 1, kernel
+assert len(lns.anneal_for.signatures) == 2  # of the sample and of many places
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

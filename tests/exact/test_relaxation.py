@@ -15,7 +15,7 @@ def solved(n, seed=0):
     """A relaxation with all pairs and with the cuts of some rounds, solved."""
     instance = random_instance(n, nearest=3, seed=seed)
     problem = make_problem(instance)
-    relaxation = Relaxation(problem, *np.triu_indices(n, 1), instance.length(np.arange(n)))
+    relaxation = Relaxation(problem, np.triu_indices(n, 1), instance.length(np.arange(n)))
     rng = np.random.default_rng(seed)
     for _ in range(6):
         relaxation.solve()

@@ -63,7 +63,7 @@ def instances(draw: st.DrawFn) -> Instance:
     if draw(st.booleans()):
         above = draw(
             st.lists(
-                st.one_of(st.integers(0, 20), st.floats(0, 20)),
+                st.one_of(st.integers(0, 20), st.floats(1e-9, 20)),
                 min_size=n * (n - 1) // 2,
                 max_size=n * (n - 1) // 2,
             )

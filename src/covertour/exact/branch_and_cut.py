@@ -245,8 +245,8 @@ class _Tree:
         rng: np.random.Generator,
         improve: Improve | None,
     ) -> None:
-        u, v = starting_edges(problem, incumbent.places, NEIGHBOURS)
-        self.relaxation = Relaxation(problem, u, v, incumbent.length)
+        edges = starting_edges(problem, incumbent.places, NEIGHBOURS)
+        self.relaxation = Relaxation(problem, edges, incumbent.length)
         self.bounds = Bounds(self.relaxation)
         self.pseudo_costs = PseudoCosts(problem.n)
         self.incumbent = incumbent

@@ -27,11 +27,15 @@ from covertour.problem.errors import InputError
 from covertour.problem.instance import Instance
 from covertour.problem.metric import FloatArray, IntArray
 
+Pairs = tuple[IntArray, IntArray]
+"""Pairs of places u < v, int64[m] each."""
+
 MOST_PLACES = 6_000
 """Above this the list of all pairs, which every proof has to price, would not fit in memory."""
 
-ROWS_AT_A_TIME = 500
-"""Rows of the table of distances that are filled at once."""
+ROWS_AT_A_TIME = 32
+"""Rows of the table of distances that are looked at together: few enough to stay in the
+processor's cache."""
 
 SUPPORT = 1e-6
 """Places and pairs with at most this much are not part of the support."""
@@ -270,19 +274,22 @@ def shortest_of_one_or_two(problem: Problem) -> IntArray | None:
     return best
 
 
-def starting_edges(problem: Problem, tour: IntArray, neighbours: int) -> tuple[IntArray, IntArray]:
-    """The pairs u < v that the first relaxation has: each place's nearest, and the tour's.
+def starting_edges(problem: Problem, tour: IntArray, neighbours: int) -> Pairs:
+    """The pairs that the first relaxation has: each place's nearest, and the tour's.
 
     A tour that covers skips many places, so its pairs are not the very shortest ones; pricing
     finds those.
     """
     places = np.flatnonzero(problem.allowed)
-    near = problem.distance[np.ix_(places, places)]
-    np.fill_diagonal(near, np.inf)
     count = min(neighbours, len(places) - 1)
-    nearest = places[np.argpartition(near, count - 1, axis=1)[:, :count]]
+    nearest = np.empty((len(places), count), dtype=np.int64)
+    for first in range(0, len(places), ROWS_AT_A_TIME):
+        rows = places[first : first + ROWS_AT_A_TIME]
+        far = problem.distance[rows][:, places]
+        far[rows[:, None] == places] = np.inf
+        nearest[first : first + len(rows)] = np.argpartition(far, count - 1, axis=1)[:, :count]
     a = np.concatenate([np.repeat(places, count), tour])
-    b = np.concatenate([nearest.ravel(), np.roll(tour, -1)])
+    b = np.concatenate([places[nearest].ravel(), np.roll(tour, -1)])
     pairs = np.unique(np.minimum(a, b) * problem.n + np.maximum(a, b))
     u, v = pairs // problem.n, pairs % problem.n
     return u[u < v], v[u < v]

@@ -86,7 +86,8 @@ def price(relaxation: Relaxation, exact_below: float = 0.0) -> Costs:
         # A pair that must be used adds its whole reduced cost, so here no lower bound on it
         # will do: without the sets' part a node keeps the bound of its parent.
         u, v = relaxation.edge_u[used], relaxation.edge_v[used]
-        cost = reduced_costs(u, v, relaxation.distance[u, v], prices, np.inf)
+        length = problem.distance[u, v] * relaxation.scale
+        cost = reduced_costs(u, v, length, prices, np.inf)
         terms.append(float((np.maximum(cost, 0.0) * relaxation.edge_lower[used]).sum()))
     value = float(np.sum(terms) - SAFETY * np.sum(sizes))
     return Costs(value / relaxation.scale, value, places, pairs)

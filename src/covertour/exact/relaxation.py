@@ -13,12 +13,13 @@ without a tour shows up as one with a high bound, and that bound is proven like 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from covertour.exact.cuts import Cut, CutPool, FlatCuts, flatten, sets_around_pairs
-from covertour.exact.formulation import Point, Problem, make_point
+from covertour.exact.formulation import Pairs, Point, Problem, make_point
 from covertour.problem.metric import FloatArray, IntArray
 
 BASIC, LOWER = 1, 0
@@ -67,6 +68,7 @@ class Basis:
 class Relaxation:
     """The linear program and its solution.
 
+    It begins with some ``edges``; ``longest``: the length of a tour, by which lengths are scaled.
     After :meth:`solve`: ``y`` float64[n], ``x`` float64[edges] along the pairs ``edge_u``,
     ``edge_v`` int64[edges], ``elastic`` the sum of z, ``objective`` the scaled value, ``optimal``
     whether the solver says so. ``pair_u``, ``pair_v``, ``pair_cost``, ``pair_column`` describe all
@@ -75,14 +77,13 @@ class Relaxation:
     for how many solves each of them has not been tight.
     """
 
-    def __init__(self, problem: Problem, u: IntArray, v: IntArray, longest: float) -> None:
+    def __init__(self, problem: Problem, edges: Pairs, longest: float) -> None:
         import highspy
 
         self.problem = problem
         n = self.n = problem.n
         power = TOUR_SIZE - int(np.ceil(np.log2(longest)))
         self.scale = 2.0 ** min(power, LARGEST_POWER)
-        self.distance = problem.distance * self.scale
         self.elastic_cost = longest * self.scale
         self.y_lower = problem.forced.astype(np.float64)
         self.y_upper = problem.allowed.astype(np.float64)
@@ -91,9 +92,12 @@ class Relaxation:
         self.edge_lower = np.empty(0)
         self.edge_upper = np.empty(0)
         places = np.flatnonzero(problem.allowed)
-        above = np.triu_indices(len(places), 1)
-        self.pair_u, self.pair_v = places[above[0]], places[above[1]]
-        self.pair_cost = self.distance[self.pair_u, self.pair_v]
+        later = [places[first:] for first in range(1, len(places) + 1)]
+        self.pair_u = np.repeat(places, [len(others) for others in later])
+        self.pair_v = np.concatenate(later)
+        self.pair_cost = self.scale * np.concatenate(
+            [problem.distance[u, others] for u, others in zip(places, later, strict=True)]
+        )
         self.pair_column = np.full(len(self.pair_u), -1, dtype=np.int64)
         self.pool = CutPool()
         self.rows: list[int] = []
@@ -123,9 +127,9 @@ class Relaxation:
         self._optimal_status = highspy.HighsModelStatus.kOptimal
         self.row_dual = np.zeros(self.base_rows)
         self._build_base()
-        wanted = np.zeros((n, n), dtype=bool)
-        wanted[u, v] = True
-        self.add_pairs(np.flatnonzero(wanted[self.pair_u, self.pair_v]))
+        among_allowed = np.cumsum(problem.allowed) - 1
+        a, b = among_allowed[edges[0]], among_allowed[edges[1]]
+        self.add_pairs(np.sort(a * len(places) - a * (a + 1) // 2 + b - a - 1))
 
     def _build_base(self) -> None:
         """The columns of places, elastic ones, and the rows that are no cuts."""
@@ -318,11 +322,13 @@ class Relaxation:
 
     def solve(self, seconds: float = np.inf) -> None:
         """Solve from the present basis, within a time; see the class for what it leaves behind."""
+        begun = perf_counter()
         self.optimal = self._run(MOST_STEPS, seconds)
-        if not self.optimal and seconds > RETRY_FROM:
-            # Numerical trouble, or the end of the time: once more, without the old factors.
+        left = seconds - (perf_counter() - begun)
+        if not self.optimal and left > RETRY_FROM:
+            # Numerical trouble: once more, without the old factors.
             self.highs.clearSolver()
-            self.optimal = self._run(MOST_STEPS, seconds)
+            self.optimal = self._run(MOST_STEPS, left)
         n = self.n
         solution = self.highs.getSolution()
         value = np.array(solution.col_value)

@@ -60,7 +60,11 @@ def load(
         if chosen.searches:
             from covertour.search.state import kind_of, load_tree
 
-            _load("lns" if chosen.model is not None else chosen.name, kind_of(instance))
+            name = chosen.name if chosen.model is None else "lns"
+            if name == "exact":  # searches first
+                _load("exact", "proof")
+                name = "lns"
+            _load(name, kind_of(instance))
             load_tree(instance)
 
 
@@ -74,7 +78,8 @@ def _load(method: str, kind: str) -> None:
         "table": random_instance(8, nearest=2),
         "points": random_instance(TABLE_UP_TO + 1, nearest=7),
         "directed": Instance.from_matrix(np.arange(64.0).reshape(8, 8), nearest=2),
+        "proof": random_instance(40, nearest=4),  # enough places to have all kinds of cuts
     }
-    sample = samples["table" if method == "exact" else kind]
+    sample = samples[kind]
     clock = Clock(MaxIterations(2) | MaxSeconds(60))
     METHODS[method].run(sample, clock, 0, np.empty(0, dtype=np.int64))

@@ -29,7 +29,7 @@ MAY_IMPORT = {
     "problem": {"problem"},
     **{solver: {"problem", solver, *SHARED, *CONTRACT} for solver in SOLVERS},
     "solving": {"problem", "kernelcache", "version", "solving", *CONTRACT, *SOLVERS},
-    "covertour": {"problem", "solving", "version", "formats", *CONTRACT},
+    "covertour": {"problem", "search", "solving", "version", "formats", "plot", *CONTRACT},
     "data": {"data"},
     "plot": {"problem", "plot", *CONTRACT},
     "formats": {"problem", "storage", "version", "formats", "plot", *CONTRACT},
@@ -143,6 +143,13 @@ def test_importing_covertour_leaves_the_heavy_packages_alone() -> None:
     code = f"import sys, covertour; covertour.random_instance(5, nearest=1); print({loaded})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_every_public_name_is_there_and_listed() -> None:
+    for name in covertour.__all__:
+        assert getattr(covertour, name) is not None
+    assert set(covertour.__all__) <= set(dir(covertour))
+    assert callable(covertour.plot.plot_tour)
 
 
 def test_an_unknown_public_name_is_an_attribute_error() -> None:

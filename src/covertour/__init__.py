@@ -19,17 +19,33 @@ from covertour.problem.instance import Instance
 from covertour.problem.referee import Verdict, verify
 from covertour.problem.tour import Tour, make_tour, service
 from covertour.solving.result import Result
+from covertour.solving.stop import (
+    GapBelow,
+    MaxIterations,
+    MaxSeconds,
+    NoImprovement,
+    Progress,
+    TargetLength,
+)
 from covertour.version import __version__
 
 if TYPE_CHECKING:
+    from covertour import plot
     from covertour.formats import read, read_tour, write
+    from covertour.search.params import LnsParams
+    from covertour.solving.clock import Clock
     from covertour.solving.many import solve_many
-    from covertour.solving.methods import METHODS, Decoding
+    from covertour.solving.methods import METHODS, Decoding, Method, Outcome
     from covertour.solving.solve import solve
 
 _LAZY = {
+    "Clock": "covertour.solving.clock",
     "Decoding": "covertour.solving.methods",
+    "LnsParams": "covertour.search.params",
     "METHODS": "covertour.solving.methods",
+    "Method": "covertour.solving.methods",
+    "Outcome": "covertour.solving.methods",
+    "plot": "covertour.plot",
     "read": "covertour.formats",
     "read_tour": "covertour.formats",
     "solve": "covertour.solving.solve",
@@ -40,18 +56,29 @@ _LAZY = {
 
 __all__ = [
     "METHODS",
+    "Clock",
     "Decoding",
+    "GapBelow",
     "InputError",
     "Instance",
+    "LnsParams",
+    "MaxIterations",
+    "MaxSeconds",
+    "Method",
     "Nearest",
+    "NoImprovement",
+    "Outcome",
+    "Progress",
     "Radius",
     "Result",
     "Sets",
     "SolveError",
+    "TargetLength",
     "Tour",
     "Verdict",
     "__version__",
     "make_tour",
+    "plot",
     "random_instance",
     "read",
     "read_tour",
@@ -64,6 +91,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name in _LAZY:
-        return getattr(import_module(_LAZY[name]), name)
-    raise AttributeError(f"module 'covertour' has no attribute {name!r}")
+    if name not in _LAZY:
+        raise AttributeError(f"module 'covertour' has no attribute {name!r}")
+    module = import_module(_LAZY[name])
+    return module if module.__name__ == f"covertour.{name}" else getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -193,12 +193,22 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
+def made(
+    nearest: Any = None,
+    radius: Any = None,
+    sets: Any = None,
+    metric: str = "euclidean",
+    **more: Any,
+) -> Instance:
+    return Instance(metric=metric, rule=make_rule(nearest, radius, sets), **more)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"), [case[1:] for case in BAD], ids=[case[0] for case in BAD]
 )
 def test_bad_input_gets_one_clear_line(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message) as refusal:
-        Instance.from_coordinates(**(GOOD | changes))
+        made(**GOOD | changes)
     assert "\n" not in str(refusal.value)
 
 

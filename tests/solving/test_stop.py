@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import inf, nan
 from typing import Any
 
@@ -59,8 +58,8 @@ HERE = Progress(
 def test_a_rule_stops_there_and_not_before(
     rule: Stop, at: dict[str, Any], before: dict[str, Any]
 ) -> None:
-    assert rule(replace(HERE, **at)) is True
-    assert rule(replace(HERE, **before)) is False
+    assert rule(HERE._replace(**at)) is True
+    assert rule(HERE._replace(**before)) is False
 
 
 def test_nothing_stops_without_a_rule() -> None:
@@ -74,11 +73,11 @@ def test_a_plain_function_combines_from_either_side() -> None:
 
     for both in (MaxSeconds(2) & short, short & MaxSeconds(2)):
         assert both(HERE)
-        assert not both(replace(HERE, length=130.0))
+        assert not both(HERE._replace(length=130.0))
         assert both.limits == Limits()
     for either in (MaxSeconds(9) | short, short | MaxSeconds(9)):
         assert either(HERE)
-        assert not either(replace(HERE, length=130.0))
+        assert not either(HERE._replace(length=130.0))
         assert either.limits == Limits(seconds=9)
 
 
@@ -129,7 +128,7 @@ def test_the_gap_is_a_share_of_the_bound(
     length: float, bound: float | None, gap: float | None
 ) -> None:
     assert relative_gap(length, bound) == pytest.approx(gap)
-    assert replace(HERE, length=length, bound=bound).gap == pytest.approx(gap)
+    assert HERE._replace(length=length, bound=bound).gap == pytest.approx(gap)
 
 
 @pytest.mark.parametrize("make", [MaxSeconds, MaxIterations, NoImprovement, TargetLength, GapBelow])

@@ -70,14 +70,22 @@ class Instance:
         nearest: int | Sequence[int] | None = None,
         radius: float | Sequence[float] | None = None,
         sets: Sequence[Sequence[int]] | None = None,
-        **more: Any,
+        name: str = "places",
+        depot: int | None = None,
+        required: Sequence[int] = (),
+        forbidden: Sequence[int] = (),
+        labels: Sequence[str] | None = None,
     ) -> Instance:
         """An instance from points and exactly one of ``nearest``, ``radius`` and ``sets``."""
         return cls(
             metric=metric,
             rule=make_rule(nearest, radius, sets),
             coordinates=coordinates,  # type: ignore[arg-type]  # checked and converted on creation
-            **more,
+            name=name,
+            depot=depot,
+            required=required,  # type: ignore[arg-type]
+            forbidden=forbidden,  # type: ignore[arg-type]
+            labels=labels,  # type: ignore[arg-type]
         )
 
     @classmethod
@@ -88,14 +96,27 @@ class Instance:
         nearest: int | Sequence[int] | None = None,
         radius: float | Sequence[float] | None = None,
         sets: Sequence[Sequence[int]] | None = None,
-        **more: Any,
+        coordinates: npt.ArrayLike | None = None,
+        name: str = "places",
+        depot: int | None = None,
+        required: Sequence[int] = (),
+        forbidden: Sequence[int] = (),
+        labels: Sequence[str] | None = None,
     ) -> Instance:
-        """An instance from distances and exactly one of ``nearest``, ``radius`` and ``sets``."""
+        """An instance from distances and exactly one of ``nearest``, ``radius`` and ``sets``.
+
+        ``coordinates`` may be given to be drawn by.
+        """
         return cls(
             metric="matrix",
             rule=make_rule(nearest, radius, sets),
             matrix=matrix,  # type: ignore[arg-type]  # checked and converted on creation
-            **more,
+            coordinates=coordinates,  # type: ignore[arg-type]
+            name=name,
+            depot=depot,
+            required=required,  # type: ignore[arg-type]
+            forbidden=forbidden,  # type: ignore[arg-type]
+            labels=labels,  # type: ignore[arg-type]
         )
 
     def __post_init__(self) -> None:

@@ -33,6 +33,7 @@ from covertour.search.changes import (
 )
 from covertour.search.construct import complete, cover_place, drop_spare
 from covertour.search.improve import LOG_RESERVE, UNDOABLE, improve
+from covertour.search.params import DEFAULT, LnsParams
 from covertour.search.state import (
     FIXED,
     LOG_SIZE,
@@ -50,43 +51,6 @@ from covertour.search.state import (
     stops_near,
 )
 from covertour.solving.clock import Clock
-
-HOT, HOT_LONG = 0.8, 0.5
-"""Temperature at the start of a cycle, in mean legs of the first tour; at its end it is 0. Tours of
-more than SHORT_TOUR stops have the second: they are seldom given as many iterations a stop."""
-
-FIRST_CYCLE = 25
-"""Iterations of the first annealing cycle for each stop of the tour."""
-
-GROWTH = 1.5
-"""How much longer than the one before each next cycle is."""
-
-LAST_CYCLE = 2.5
-"""A cycle takes all iterations that are left if those are fewer than this many times its own."""
-
-SHORT_TOUR = 500
-"""Up to this many stops several cycles find more than a long one; above, one cycle takes it all."""
-
-MOST_REMOVED = np.int64(6)
-"""An iteration removes up to this many stops."""
-
-SWAPS = 0.4
-"""Share of the iterations that swap two paths instead of removing stops."""
-
-SWAPS_FROM = 24
-"""Shorter tours than this, in stops, fold in few ways: nothing is swapped."""
-
-LONGEST_SWAPPED = np.int64(20)
-"""Paths of up to this many stops are swapped."""
-
-NOISE = 0.3
-"""How much the scores of coverers are blurred."""
-
-HOPELESS = 0.5
-"""A repaired tour that is longer than acceptable by this many mean legs is not improved further."""
-
-ABANDONED = 1.0
-"""One that is longer by this many while places are still uncovered is not even repaired."""
 
 
 @inner
@@ -119,10 +83,10 @@ def destroy(s, most):
 
 
 @inner
-def swap_paths(s):
-    """Swap two neighbouring paths somewhere on the tour; no direction changes."""
+def swap_paths(s, longest):
+    """Swap two neighbouring paths of up to so many stops somewhere; no direction changes."""
     at = s.at
-    most = min(LONGEST_SWAPPED, s.tour.size // 3)
+    most = min(longest, s.tour.size // 3)
     before = s.lists[STOPS, draw_below(s, s.tour.size)]
     stops = 1 + draw_below(s, most)
     first = at[before].next
@@ -193,6 +157,17 @@ def exchange(s, stop):
     return True
 
 
+TUNED = (
+    ("most_removed", "i8"),
+    ("swaps", "f8"),
+    ("swaps_from", "i8"),
+    ("longest_swapped", "i8"),
+    ("noise", "f8"),
+    ("hopeless", "f8"),
+    ("abandoned", "f8"),
+)
+"""The fields of LnsParams that kernels use."""
+
 ANNEAL = np.dtype(
     [
         ("iterations", "i8"),  # made so far
@@ -205,6 +180,7 @@ ANNEAL = np.dtype(
         ("best", "f8"),  # length of the best tour and how many stops it has
         ("best_size", "i8"),
         ("look_every", "i8"),  # iterations between two looks whether the tour is the best so far
+        *TUNED,
     ]
 )
 
@@ -224,32 +200,32 @@ def _keep_best(s, anneal, best):
 
 
 @inner(inlined=True)
-def _attempt(s, touched, temperature):
-    """One iteration."""
+def _attempt(s, a, touched, temperature):
+    """One iteration; a: an ANNEAL."""
     saved = s.tour.length
     s.tour.log = 0
-    if s.tour.size >= SWAPS_FROM and draw_unit(s) < SWAPS:
-        swap_paths(s)
+    if s.tour.size >= a.swaps_from and draw_unit(s) < a.swaps:
+        swap_paths(s, a.longest_swapped)
         improve(s, UNDOABLE)
     else:
-        destroy(s, MOST_REMOVED)
+        destroy(s, a.most_removed)
     # Metropolis: accept a longer tour with probability exp(-difference / temperature).
     limit = saved - temperature * np.log(draw_unit(s) + 1e-300)
     leg = saved / s.tour.size
     last = s.lists[STOPS, 0] if s.tour.size > 0 else NOWHERE
     while s.tour.uncovered > 0:
-        if s.tour.length > limit + ABANDONED * leg and s.tour.log <= LOG_SIZE:
+        if s.tour.length > limit + a.abandoned * leg and s.tour.log <= LOG_SIZE:
             undo(s, saved)
             return
         place = s.lists[UNCOVERED, draw_below(s, s.tour.uncovered)]
-        last = cover_place(s, place, NOISE, last)
+        last = cover_place(s, place, a.noise, last)
     drop_spare(s)
     if abs(s.tour.length - saved) <= 1e-12 * saved:  # most likely the same tour
         s.tour.length = saved
         clear_spare(s)
         clear_queue(s)
         return
-    if s.tour.length < limit + HOPELESS * leg:
+    if s.tour.length < limit + a.hopeless * leg:
         many = s.tour.queue
         for index in range(many):
             touched[index] = s.lists[QUEUE, index]
@@ -289,7 +265,7 @@ def anneal_for(s, anneal, touched, best, iterations):
         temperature = a.hot * (1.0 - a.position / a.span)
         a.position += 1
         a.iterations += 1
-        _attempt(s, touched, temperature)
+        _attempt(s, a, touched, temperature)
         if a.iterations % a.look_every == 0 or a.position == a.span:
             _keep_best(s, anneal, best)
 
@@ -323,7 +299,12 @@ class Worker(NamedTuple):
 
 
 def lns(
-    instance: Instance, clock: Clock, seed: int, start: Sequence[int] | IntArray, workers: int = 1
+    instance: Instance,
+    clock: Clock,
+    seed: int,
+    start: Sequence[int] | IntArray,
+    workers: int = 1,
+    params: LnsParams = DEFAULT,
 ) -> IntArray:
     """Search until the clock is over; the stops of the best tour in order.
 
@@ -331,13 +312,14 @@ def lns(
     The search goes in cycles of annealing, each from the best tour so far. Several workers search
     on threads of their own and go on from the best of them after each cycle.
     """
-    team = [_hire(instance, clock, seed + 1_000_003 * index, start) for index in range(workers)]
+    seeds = [seed + 1_000_003 * index for index in range(workers)]
+    team = [_hire(instance, clock, own, start, params) for own in seeds]
     best = _best(team)
-    planned = float(FIRST_CYCLE * len(best.tour))
+    planned = float(params.first_cycle * len(best.tour))
     clock.improved(best.length, best.tour)
     with ThreadPoolExecutor(workers) as threads:
-        while not clock.over and _cycle(team, clock, threads, int(planned)):
-            planned *= GROWTH
+        while not clock.over and _cycle(team, clock, threads, int(planned), params):
+            planned *= params.growth
             best = _best(team)
             for worker in team:
                 worker.best[:] = best.best
@@ -347,7 +329,13 @@ def lns(
     return _best(team).tour
 
 
-def _hire(instance: Instance, clock: Clock, seed: int, start: Sequence[int] | IntArray) -> Worker:
+def _hire(
+    instance: Instance,
+    clock: Clock,
+    seed: int,
+    start: Sequence[int] | IntArray,
+    params: LnsParams,
+) -> Worker:
     """A worker with a first covering tour."""
     s = make_state(instance, seed)
     serving = s.order  # along the curve, or at random where all stops are looked at anyway
@@ -356,7 +344,10 @@ def _hire(instance: Instance, clock: Clock, seed: int, start: Sequence[int] | In
     complete(s, np.array(start, dtype=np.int64), instance.must_visit, serving)
     size, length = int(s.tour["size"]), float(s.tour["length"])
     anneal = np.zeros(1, dtype=ANNEAL)
-    anneal["hot"] = (HOT if size <= SHORT_TOUR else HOT_LONG) * length / size
+    for name, _ in TUNED:
+        anneal[name] = getattr(params, name)
+    hot = params.hot if size <= params.short_tour else params.hot_long
+    anneal["hot"] = hot * length / size
     anneal["target"] = clock.target
     anneal["idle_limit"] = clock.limits.idle_iterations
     anneal["best"] = np.inf
@@ -366,7 +357,13 @@ def _hire(instance: Instance, clock: Clock, seed: int, start: Sequence[int] | In
     return worker
 
 
-def _cycle(team: list[Worker], clock: Clock, threads: ThreadPoolExecutor, planned: int) -> bool:
+def _cycle(
+    team: list[Worker],
+    clock: Clock,
+    threads: ThreadPoolExecutor,
+    planned: int,
+    params: LnsParams,
+) -> bool:
     """Anneal every worker once from hot to cold, in the planned number of iterations.
 
     A cycle on a long tour, or after which little would be left, takes all that is left: to the
@@ -376,7 +373,7 @@ def _cycle(team: list[Worker], clock: Clock, threads: ThreadPoolExecutor, planne
     position = 0
     before = clock.iterations
     limited = clock.counted or clock.limits.seconds < float("inf")
-    patient = limited and len(team[0].tour) > SHORT_TOUR
+    patient = limited and len(team[0].tour) > params.short_tour
     for worker in team:
         worker.anneal["position"] = 0
     while not clock.over:
@@ -384,7 +381,7 @@ def _cycle(team: list[Worker], clock: Clock, threads: ThreadPoolExecutor, planne
         if clock.counted or clock.iterations > 0:
             left = clock.iterations_left if clock.counted else clock.expected(clock.seconds_left)
             whole = position + left // len(team)
-            if patient or whole < LAST_CYCLE * planned:
+            if patient or whole < params.last_cycle * planned:
                 span = whole
         if position >= span:
             break

@@ -155,12 +155,12 @@ class Clock:
         """Where the solve stands."""
         now = self.seconds
         return Progress(
-            seconds=now,
-            iterations=self.iterations,
-            idle_seconds=now - self._improved_at,
-            idle_iterations=self.iterations - self._improved_iteration,
-            length=self.best,
-            bound=self.bound,
+            now,
+            self.iterations,
+            now - self._improved_at,
+            self.iterations - self._improved_iteration,
+            self.best,
+            self.bound,
         )
 
     def expected(self, seconds: float) -> int:
@@ -171,9 +171,11 @@ class Clock:
 
     def stretch(self) -> int:
         """Iterations until the next look at the clock, at least one."""
-        wanted = min(max(SHORTEST, 0.05 * self.seconds), LONGEST, self.seconds_left)
-        patience = self._improved_iteration + self.limits.idle_iterations - self.iterations
-        return max(1, min(self.expected(wanted), self.iterations_left, patience))
+        now, limits = self.seconds, self.limits
+        wanted = min(max(SHORTEST, 0.05 * now), LONGEST, limits.seconds - now)
+        idle = self.iterations - self._improved_iteration
+        left = min(limits.iterations - self.iterations, limits.idle_iterations - idle)
+        return max(1, min(self.expected(wanted), left))
 
     def ran(self, iterations: int, seconds: float) -> None:
         """Note that a stretch was run."""

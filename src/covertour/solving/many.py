@@ -13,6 +13,7 @@ import numpy as np
 
 from covertour.problem.instance import Instance
 from covertour.problem.metric import IntArray
+from covertour.search.params import LnsParams
 from covertour.solving.clock import Clock, Interruption, heeding
 from covertour.solving.loading import load
 from covertour.solving.methods import METHODS, Decoding, Method, Outcome, decoded_tours
@@ -41,6 +42,7 @@ def solve_many(
     seed: int = 0,
     workers: int = 1,
     decoding: Decoding | None = None,
+    params: LnsParams | None = None,
     on_result: Callable[[int, Result], None] | None = None,
 ) -> list[Result]:
     """Solve many instances, as :func:`solve` would each of them with this seed; in their order.
@@ -60,7 +62,7 @@ def solve_many(
     [5, 5, 5]
     """
     chosen = checked_method(method)
-    options = checked_options(chosen, seed, workers, decoding)
+    options = checked_options(chosen, seed, workers, decoding, params)
     for instance in instances:
         check_instance(instance)
     rules = [stopping_rule(one, chosen, seconds, iterations, stop) for one in instances]

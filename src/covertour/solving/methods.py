@@ -13,6 +13,7 @@ import numpy as np
 from covertour.problem.errors import InputError
 from covertour.problem.instance import Instance
 from covertour.problem.metric import IntArray
+from covertour.search.params import DEFAULT, LnsParams
 from covertour.solving.clock import Clock
 from covertour.solving.stop import MaxIterations, MaxSeconds, NoImprovement, Stop, StoppingRule
 
@@ -90,7 +91,7 @@ class Method:
     summary: str = ""
     limit: Callable[[Instance], StoppingRule] = seconds_by_size
     takes: tuple[str, ...] = ()
-    """What ``run`` takes besides, by keyword: of ``workers`` and ``decoding``."""
+    """What ``run`` takes besides, by keyword: of ``workers``, ``decoding`` and ``params``."""
     model: str | None = None
     """The model of a learned method."""
     searches: bool = False
@@ -99,10 +100,17 @@ class Method:
     """Whether it tells the clock of a bound, so that a gap can be the limit."""
 
 
-def _lns(instance: Instance, clock: Clock, seed: int, start: IntArray, workers: int = 1) -> Outcome:
+def _lns(
+    instance: Instance,
+    clock: Clock,
+    seed: int,
+    start: IntArray,
+    workers: int = 1,
+    params: LnsParams = DEFAULT,
+) -> Outcome:
     from covertour.search.lns import lns
 
-    return Outcome(lns(instance, clock, seed, start, workers))
+    return Outcome(lns(instance, clock, seed, start, workers, params))
 
 
 def _greedy(instance: Instance, clock: Clock, seed: int, start: IntArray) -> Outcome:
@@ -220,7 +228,7 @@ METHODS: dict[str, Method] = {
             "lns",
             _lns,
             "large-neighbourhood search; the default, best at any time limit",
-            takes=("workers",),
+            takes=("workers", "params"),
             searches=True,
         ),
         Method(

@@ -15,6 +15,7 @@ from covertour.problem.instance import Instance
 from covertour.problem.metric import IntArray
 from covertour.problem.referee import verify
 from covertour.problem.tour import Tour, make_tour
+from covertour.search.params import DEFAULT, LnsParams
 from covertour.solving.clock import Clock, OnImprove, OnProgress, heeding
 from covertour.solving.loading import load
 from covertour.solving.methods import METHODS, Decoding, Method, Outcome, allowed
@@ -44,6 +45,7 @@ def solve(
     start: Tour | Sequence[int] | IntArray | None = None,
     workers: int = 1,
     decoding: Decoding | None = None,
+    params: LnsParams | None = None,
     on_improve: OnImprove | None = None,
     on_progress: OnProgress | None = None,
 ) -> Result:
@@ -53,9 +55,9 @@ def solve(
     ``seconds`` or ``iterations``, or where the rule ``stop`` says so, whatever comes first; without
     any of them, at the method's own limit. The same instance, method, seed, workers and iteration
     limit give the same tour. ``start``: a tour to improve. ``workers``: threads to search on, where
-    the method can. ``decoding``: how a learned method goes about it. ``on_improve(seconds, length,
-    places)`` is called at improvements, ``on_progress(Progress)`` about ten times per second.
-    Ctrl-C ends the search with the best tour so far.
+    the method can. ``decoding``: how a learned method goes about it; ``params``: how ``lns`` does.
+    ``on_improve(seconds, length, places)`` is called at improvements, ``on_progress(Progress)``
+    about ten times per second. Ctrl-C ends the search with the best tour so far.
 
     >>> from covertour import random_instance
     >>> solve(random_instance(30, nearest=7), iterations=500).tour.places
@@ -63,7 +65,7 @@ def solve(
     """
     chosen = checked_method(method)
     check_instance(instance)
-    options = checked_options(chosen, seed, workers, decoding)
+    options = checked_options(chosen, seed, workers, decoding, params)
     rule = stopping_rule(instance, chosen, seconds, iterations, stop)
     for name, callback in (("on_improve", on_improve), ("on_progress", on_progress)):
         if callback is not None and not callable(callback):
@@ -153,7 +155,11 @@ def check_instance(instance: object) -> None:
 
 
 def checked_options(
-    method: Method, seed: int, workers: int, decoding: Decoding | None
+    method: Method,
+    seed: int,
+    workers: int,
+    decoding: Decoding | None,
+    params: LnsParams | None,
 ) -> dict[str, Any]:
     """What a method may be given besides, by name; refuses what none, or not this one, can take."""
     if not _is_whole(seed) or seed < 0:
@@ -167,7 +173,11 @@ def checked_options(
             f"samples, symmetries, weights, raw: {method.name} is not a learned method "
             "and takes none"
         )
-    return {"workers": workers, "decoding": decoding or Decoding()}
+    if params is not None and not isinstance(params, LnsParams):
+        raise InputError(f"params: expected LnsParams, got {shown(params)}")
+    if params is not None and "params" not in method.takes:
+        raise InputError(f"params: are those of lns; {method.name} takes none")
+    return {"workers": workers, "decoding": decoding or Decoding(), "params": params or DEFAULT}
 
 
 def stopping_rule(

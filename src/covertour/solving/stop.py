@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf
 from numbers import Real
+from typing import NamedTuple
 
 from covertour.problem.errors import InputError
 
@@ -37,8 +38,7 @@ def relative_gap(length: float, bound: float | None) -> float | None:
     return (length - bound) / bound if bound > 0 else None
 
 
-@dataclass(frozen=True)
-class Progress:
+class Progress(NamedTuple):
     """Where a solve stands.
 
     ``seconds`` since the start; ``iterations`` made, in the method's own unit; ``idle_seconds`` and

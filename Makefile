@@ -20,8 +20,8 @@ types: .venv/all
 unit: .venv/all
 	$(BIN)/pytest
 
-# The tables and figures of the paper on 5 instances per cell, into experiments/quick: about
-# MINUTES minutes on two cores. Interrupted, it goes on from there.
+# The tables and figures of the paper on 5 instances per cell, into experiments/quick: about five
+# minutes on two cores that have nothing else to do. Interrupted, it goes on from there.
 experiments: .venv/all
 	$(BIN)/python -m experiments all --quick
 

@@ -27,7 +27,7 @@ OURS = ("am-dynamic+ls", "am-gain+ls", "lns")
 
 THEIRS = "ls1-paper"
 
-A_PAIR = 0.3
+PAIR_SECONDS = 0.3
 """About how many seconds two tours take."""
 
 
@@ -42,7 +42,7 @@ class Pair:
 
 def planned_solutions(study: Study) -> Plan:
     """The solves, which are made anew every time."""
-    return {("solutions", cell): A_PAIR for cell in CELLS}
+    return {("solutions", cell): PAIR_SECONDS for cell in CELLS}
 
 
 def solve_pairs(study: Study) -> list[Pair]:
@@ -58,7 +58,7 @@ def solve_pairs(study: Study) -> list[Pair]:
             run = timed_run(instance, method, stop, study.settings.seed, decoding=decoding)
             results.append(run.result)
         pairs.append(Pair(cell, instance, tuple(results)))
-        study.meter.made(A_PAIR)
+        study.meter.made(PAIR_SECONDS)
     return pairs
 
 

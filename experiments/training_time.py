@@ -30,7 +30,7 @@ BATCHES = 100
 WARM_UP = 1
 """Batches that are made before the clock starts."""
 
-A_BATCH = {"pn": 3.0, "pn-dynamic": 3.0, "am": 1.4, "am-dynamic": 1.4}
+BATCH_SECONDS = {"pn": 3.0, "pn-dynamic": 3.0, "am": 1.4, "am-dynamic": 1.4}
 """About how many seconds a batch takes at n = 50; only the time left is judged by it."""
 
 
@@ -48,7 +48,7 @@ def planned_training_time(study: Study) -> Plan:
 
 def _planned(study: Study, model: str, cell: Cell) -> float:
     batches = study.settings.training_batches + WARM_UP
-    return 5.0 + batches * A_BATCH[model] * (cell.n / 50) ** 1.7
+    return 5.0 + batches * BATCH_SECONDS[model] * (cell.n / 50) ** 1.7
 
 
 def _can_train() -> bool:

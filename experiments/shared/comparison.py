@@ -9,6 +9,7 @@ from math import sqrt
 from statistics import fmean, stdev
 
 from covertour.bench import Column, Document, Table, gap_percent, percent_text, time_text
+from covertour.solving.stop import PROVEN, relative_gap
 from experiments.shared.claims import comparison_claims
 from experiments.shared.experiment import Experiment, Report
 from experiments.shared.measure import batch_runs, batches_of, jobs_of, measure
@@ -51,8 +52,9 @@ class Reference:
 
     @property
     def proven(self) -> bool:
-        """Whether no tour is shorter, to a relative 1e-6."""
-        return self.bound is not None and self.length <= self.bound * (1.0 + 1e-6)
+        """Whether no tour is shorter, as covertour takes it."""
+        gap = relative_gap(self.length, self.bound)
+        return gap is not None and gap <= PROVEN
 
 
 @dataclass(frozen=True)

@@ -41,11 +41,6 @@ class Row:
     stops: int
     seconds: float
 
-    @property
-    def proven(self) -> bool:
-        """Whether the tour is proven to be a shortest one, to a relative 1e-6."""
-        return self.bound is not None and self.length <= self.bound * (1.0 + 1e-6)
-
 
 HEADER = (*(field.name for field in fields(Run)), "length", "bound", "stops", "seconds")
 

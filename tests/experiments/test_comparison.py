@@ -14,6 +14,7 @@ from experiments import coverage
 from experiments.contents import EXPERIMENTS
 from experiments.shared.comparison import (
     Comparison,
+    Reference,
     comparison_document,
     methods_in_cell,
     planned_comparison,
@@ -155,3 +156,9 @@ def test_rows_are_found_whoever_made_them_where_nothing_is_measured(study: MakeS
     looking = replace(made, settings=settings, rows=RowFile(made.rows.path))
     assert run_comparison(TABLE, looking).tables == document.tables
     assert not looking.rows.grew
+
+
+def test_a_reference_is_proven_by_its_bound() -> None:
+    assert Reference(2.0, 2.0 * (1 - 1e-8)).proven
+    assert not Reference(2.0, 1.999).proven
+    assert not Reference(2.0, None).proven

@@ -64,12 +64,6 @@ def test_runs_with_other_settings_are_others(tmp_path: Path) -> None:
         assert replace(RUN, **change) not in rows
 
 
-def test_a_tour_is_proven_by_its_bound() -> None:
-    assert not ROW.proven
-    assert not replace(ROW, bound=None).proven
-    assert replace(ROW, bound=ROW.length * (1 - 1e-8)).proven
-
-
 def test_what_is_no_file_of_rows_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("a,b\n1,2\n")

@@ -15,7 +15,7 @@ from covertour.bench.scale_case import ScaleCase, ScaleMeasure
 from covertour.bench.tables import Column, Document, Table, time_text
 from covertour.problem.errors import InputError, SolveError
 
-OVERHEAD_A_PLACE = 4e-5
+OVERHEAD_PER_PLACE = 4e-5
 """About how many seconds a place takes beside the search; only the time left is judged by it."""
 
 
@@ -75,7 +75,7 @@ def scale(
     limits = tuple(sorted(set(seconds)))
     sizes = sorted(set(sizes))
     searching = sum(limits) if separate else limits[-1]
-    plan = [searching + n * OVERHEAD_A_PLACE for n in sizes]
+    plan = [searching + n * OVERHEAD_PER_PLACE for n in sizes]
     step = on_step or (lambda done, whole, what: None)
     rows: list[ScaleRow] = []
     for index, n in enumerate(sizes):
@@ -182,7 +182,7 @@ def scale_document(report: ScaleReport) -> Document:
             )
         )
     sentences = [
-        "One random uniform instance a size, each in a process of its own; peak GB is of that "
+        "One random uniform instance per size, each in a process of its own; peak GB is of that "
         "process, referee included.",
         "Lengths are divided by √n, "
         + (

@@ -178,7 +178,7 @@ def learned_document(report: LearnedReport) -> Document:
         Column("worst_gap_percent", "worst gap %", percent_text, detail=True),
         Column("proven", "proven", "d"),
         Column("median_seconds", "time of one", time_text),
-        Column("per_second", "together, a second", ".0f"),
+        Column("per_second", "together, per second", ".0f"),
     )
     rows: tuple[tuple[Any, ...], ...] = tuple(
         tuple(getattr(row, column.name) for column in columns) for row in report.rows
@@ -187,7 +187,7 @@ def learned_document(report: LearnedReport) -> Document:
         f"{report.method}: random uniform instances, {report.rule}",
         (Table("Ways of decoding", columns, rows),),
         (
-            f"{report.count} instances a size, seeds {report.seed} to "
+            f"{report.count} instances per size, seeds {report.seed} to "
             f"{report.seed + report.count - 1}; gaps are to the tour of exact after at most "
             f"{time_text(report.reference_seconds)}, proven to be shortest as often as told, or to "
             "a shorter one found here.",

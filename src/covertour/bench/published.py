@@ -196,7 +196,7 @@ def literature_document(report: LiteratureReport) -> Document:
         for total in report.totals
     )
     sentences = [
-        f"Up to {time_text(report.seconds)} a run; gaps are to the best known length.",
+        f"Up to {time_text(report.seconds)} per run; gaps are to the best known length.",
         "Median time: over the seeds, from the call of solve, with the coverage built before, to "
         "the moment the best known length was found; a dash where half of the seeds or more did "
         "not find it.",

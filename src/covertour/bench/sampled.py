@@ -131,22 +131,22 @@ def random(
     done = 0.0
     for index in range(count):
         instance = random_instance(n, **coverage, layout=layout, seed=seed + index)
-        mine = []
+        found = []
         for method in methods:
             for (name, stop), plan in zip(limits, planned, strict=True):
                 step(done, whole, f"instance {index + 1} of {count}: {method}, {name}")
                 run = timed_run(instance, method, stop, seed + index, workers)
                 runs[method, name].append(run)
-                mine.append(run.result)
+                found.append(run.result)
                 done += plan + OVERHEAD
         if reference is not None:
             step(done, whole, f"instance {index + 1} of {count}: reference")
-            mine.append(
+            found.append(
                 timed_run(instance, reference, MaxSeconds(long), seed + index, workers).result
             )
             done += long
-        best.append(min(result.length for result in mine))
-        proven += any(result.optimal for result in mine)
+        best.append(min(result.length for result in found))
+        proven += any(result.optimal for result in found)
     step(whole, whole, "")
     words = "shortest tour of all runs"
     if reference is not None:

@@ -153,7 +153,7 @@ def random(
         str | None,
         typer.Option(
             metavar="METHOD",
-            help="Make one more run of this method an instance for the reference, which is the "
+            help="Make one more run of this method per instance for the reference, which is the "
             "shortest tour of all runs.",
             show_default=False,
         ),
@@ -219,7 +219,7 @@ def learned(
     ] = "20,50,100,200",
     rule: RuleOption = "nearest 7",
     count: Annotated[
-        int, typer.Option(parser=whole(1), metavar="C", help="How many instances a size.")
+        int, typer.Option(parser=whole(1), metavar="C", help="How many instances per size.")
     ] = 100,
     seed: SeedOption = 0,
     weights: Annotated[

@@ -25,8 +25,15 @@ from covertour.formats import INSTANCE_ENDINGS, TOUR_ENDINGS
 from covertour.problem.metric import METRICS
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
-PLANE = st.floats(-1e100, 1e100)
-NEAR = st.floats(-1e3, 1e3)
+
+
+def numbers(low: float, high: float) -> st.SearchStrategy[float]:
+    """Numbers in this range that are not so small that places could be too near each other."""
+    return st.floats(low, high).map(lambda value: value if abs(value) > 1e-100 else value * 0.0)
+
+
+PLANE = numbers(-1e100, 1e100)
+NEAR = numbers(-1e3, 1e3)
 COMMON = settings(max_examples=60, deadline=None)
 
 
@@ -37,7 +44,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @st.composite
 def coordinates(draw: st.DrawFn, metric: str, n: int, plane: st.SearchStrategy[float]) -> list:
-    latitude, longitude = st.floats(-90, 90), st.floats(-360, 360)
+    latitude, longitude = numbers(-90, 90), numbers(-360, 360)
     pair = {"haversine": (longitude, latitude), "geo": (latitude, longitude)}
     return draw(st.lists(st.tuples(*pair.get(metric, (plane, plane))), min_size=n, max_size=n))
 
@@ -55,7 +62,7 @@ def instances(
     places = st.integers(0, n - 1)
     fields: dict = {"metric": metric, "name": draw(TEXT)}
     if metric == "matrix":
-        rows = st.lists(st.floats(0, 1e100), min_size=n, max_size=n)
+        rows = st.lists(numbers(0, 1e100), min_size=n, max_size=n)
         fields["matrix"] = draw(st.lists(rows, min_size=n, max_size=n))
     if metric != "matrix" or draw(st.booleans()):
         fields["coordinates"] = draw(coordinates(metric, n, plane))

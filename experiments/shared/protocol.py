@@ -7,15 +7,17 @@ from dataclasses import dataclass, fields, replace
 from functools import reduce
 from operator import or_
 
-from covertour import InputError, Instance, random_instance
-from covertour.bench import parse_rule
-from covertour.solving.stop import (
+from covertour import (
+    InputError,
+    Instance,
     MaxIterations,
     MaxSeconds,
     NoImprovement,
-    StoppingRule,
     TargetLength,
+    random_instance,
 )
+from covertour.bench import parse_rule
+from covertour.solving.stop import StoppingRule
 from experiments.shared.weights import model_of
 
 METHODS_COMPARED = (

@@ -30,13 +30,23 @@ HOLDER = ".covertour-lock"
 """The file that whoever holds a directory has locked; it names the holder."""
 
 
+def encoded(content: str | bytes) -> bytes:
+    """Text as UTF-8; bytes as they are."""
+    if isinstance(content, bytes):
+        return content
+    try:
+        return content.encode("utf-8")
+    except UnicodeEncodeError as error:
+        bad = content[error.start].encode("unicode_escape").decode()
+        raise InputError(f"the character {bad} cannot be written as UTF-8") from None
+
+
 def write_text(path: Path, text: str) -> None:
     """Write text as UTF-8; see :func:`write_bytes`."""
     try:
-        data = text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        bad = text[error.start].encode("unicode_escape").decode()
-        raise InputError(f"{path}: the character {bad} cannot be written as UTF-8") from None
+        data = encoded(text)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
     write_bytes(path, data)
 
 

@@ -67,7 +67,7 @@ def test_limits_do_not_disturb_a_learned_method(covertour: Any, many: str, weigh
         (("--method", "am", "--weights", "nowhere"), ("'nowhere'", "no directory")),
         (("--method", "am", "--weights", "."), ("model.json", "covertour export")),
         (("--method", "pn"), ("pn: no weights", "--weights DIR", "experiments/weights")),
-        (("--method", "am-gian"), ("did you mean am-gain",)),
+        (("--method", "am-gian"), ("did you mean 'am-gain",)),
         (("--method", "am", "--prove"), ("--prove",)),
     ],
 )

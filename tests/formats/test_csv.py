@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -212,10 +213,10 @@ def test_the_itinerary_tells_each_stop_and_the_way_back(tmp_path: Path) -> None:
 
 def test_an_itinerary_keeps_its_mistakes_for_the_referee(tmp_path: Path) -> None:
     square = Instance.from_coordinates([[0, 0], [0, 1], [1, 1], [1, 0]], radius=1)
-    path = table(tmp_path, "stop,place\n1,0\n2,0\n3,77\n")
+    path = table(tmp_path, "stop,place\n1,0\n2,0\n3,1\n")
     tour = read_tour(path, square)
-    assert tour.places.tolist() == [0, 0, 77]
-    assert np.isnan(tour.length)
+    assert tour.places.tolist() == [0, 0, 1]
+    assert tour.length == 2
     path = table(tmp_path, "stop,place,distance\n1,0,0\n2,2,1\nreturn,0,99\n")
     assert read_tour(path, square).length == 99
 
@@ -247,3 +248,20 @@ def test_a_stop_may_serve_more_places_than_a_cell_usually_holds(tmp_path: Path) 
     tour = make_tour(instance, [0])
     write(tmp_path / "plan.csv", instance, tour)
     assert read_tour(tmp_path / "plan.csv", instance).places.tolist() == [0]
+
+
+def test_names_that_a_spreadsheet_would_run_are_written_so_that_it_does_not(tmp_path: Path) -> None:
+    names = ["=1+1", "+cmd", "-rm", "@SUM(A1)", "'=x", "-5", "-1.5e3", "plain", "'s-Gravenhage"]
+    places = Instance.from_coordinates(
+        [[-place, place] for place in range(len(names))], nearest=8, labels=names
+    )
+    path = tmp_path / "a.csv"
+    write(path, places)
+    cells = [line.split(",")[:2] for line in path.read_text().splitlines()[1:]]
+    assert cells[:3] == [["'=1+1", "0.0"], ["'+cmd", "-1.0"], ["'-rm", "-2.0"]]
+    assert [name for name, _ in cells[4:]] == ["''=x", "-5", "-1.5e3", "plain", "'s-Gravenhage"]
+    assert read(path).labels == tuple(names)
+    write(path, places, make_tour(places, [0]))
+    for line in path.read_text().splitlines()[1:]:
+        assert not any(re.match(r'"?[=+@]|"?-\D', cell) for cell in line.split(","))
+    assert read_tour(path, places).places.tolist() == [0]

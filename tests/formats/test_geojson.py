@@ -43,7 +43,7 @@ def test_points_and_properties(tmp_path: Path) -> None:
         ([3], "a.geojson, feature 1: expected a feature, got 3"),
         ([point(1, 2), point(1, 97)], "a.geojson, feature 2: latitude 97 is outside ±90"),
         ([point(1, "b")], "a.geojson, feature 1: coordinates: expected two numbers, got [1, 'b']"),
-        ([point(float("nan"), 1)], "a.geojson, feature 1: coordinates [nan, 1.0] are not finite"),
+        ([point(float("nan"), 1)], "a.geojson: not JSON: NaN is not a number in JSON"),
         ([point(10**400, 1)], "a.geojson, feature 1: coordinates: a number is too large"),
         ([point(1, 2) | {"geometry": None}], "feature 1: expected the geometry Point, got None"),
         (
@@ -53,7 +53,7 @@ def test_points_and_properties(tmp_path: Path) -> None:
         ([point(1, 2) | {"properties": 3}], "feature 1: properties: expected an object"),
         ([point(1, 2, radius=1), point(1, 2)], "a.geojson, feature 2: radius is missing"),
         ([point(1, 2, k=-1)], "a.geojson, feature 1: nearest -1 is negative"),
-        ([point(1, 2)], "a.geojson: the file has no coverage rule; give nearest or radius"),
+        ([point(1, 2)], "a.geojson: has no coverage rule; give nearest or radius"),
         (
             [point(1, 2, r=1, start=1), point(1, 2, r=1, start=1)],
             "a.geojson, feature 2: a second depot",
@@ -120,10 +120,10 @@ def test_tsplibs_geo_is_written_in_decimal_degrees(tmp_path: Path) -> None:
 
 
 def test_stops_are_read_in_order_and_with_their_mistakes(tmp_path: Path) -> None:
-    stops = [point(0, 0, kind="stop", stop=2, place=9), point(0, 0, kind="stop", stop=1, place=0)]
+    stops = [point(0, 0, kind="stop", stop=2, place=1), point(0, 0, kind="stop", stop=1, place=0)]
     route = point(0, 0, kind="route", length=5)
     tour = read_tour(collection(tmp_path, route, *stops), COAST)
-    assert tour.places.tolist() == [0, 9]
+    assert tour.places.tolist() == [0, 1]
     assert tour.length == 5
 
 

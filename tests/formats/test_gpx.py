@@ -42,13 +42,6 @@ def test_only_places_on_the_globe_have_gpx(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_mistakes_are_left_to_the_referee(tmp_path: Path) -> None:
-    write(tmp_path / "a.gpx", COAST, make_tour(COAST, [0, 2]))
-    text = (tmp_path / "a.gpx").read_text()
-    (tmp_path / "a.gpx").write_text(text.replace(":place>2<", ":place>77<"))
-    assert read_tour(tmp_path / "a.gpx", COAST).places.tolist() == [0, 77]
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

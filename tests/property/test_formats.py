@@ -194,8 +194,8 @@ def assert_only_input_errors(file: Path, content: bytes, *, tour: bool) -> None:
         if tour:
             read_tour(file, SQUARE)
         else:
-            read(file, radius=1)
-            read(file)
+            read(file, radius=1, on_note=str)
+            read(file, on_note=str)
     except InputError as error:
         message = str(error)
     else:

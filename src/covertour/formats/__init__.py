@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import os
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import IO, Any
 
-import numpy as np
-
+from covertour.formats.source import Given, Source, from_path, from_stream, likely_ending
 from covertour.problem.coverage import only_rule
-from covertour.problem.errors import InputError
+from covertour.problem.errors import InputError, shown
 from covertour.problem.instance import Instance
 from covertour.problem.tour import Tour
 from covertour.solving.result import Result
+from covertour.storage import check_writable, encoded, write_bytes
 
 INSTANCE_ENDINGS = (".json", ".csv", ".tsp", ".geojson", ".npy")
 """What :func:`read` reads and, like pictures, :func:`write` writes of an instance."""
@@ -25,43 +28,88 @@ TOUR_ENDINGS = (".json", ".geojson", ".gpx", ".csv", ".tour")
 
 PICTURE_ENDINGS = (".png", ".svg")
 
+FileLike = str | os.PathLike[str] | IO[Any]
+"""A path, or a stream of text or bytes."""
+
 
 def read(
-    path: str | os.PathLike[str],
+    source: FileLike | Mapping[str, Any] | Any,
     *,
     nearest: int | Sequence[int] | None = None,
     radius: float | Sequence[float] | None = None,
     metric: str | None = None,
+    on_note: Callable[[str], None] | None = None,
 ) -> Instance:
-    """An instance from a file: covertour JSON, TSPLIB, CSV, GeoJSON points or a distance matrix.
+    """An instance: covertour JSON, TSPLIB, CSV, GeoJSON points or a distance matrix.
 
-    ``nearest`` or ``radius``, one number or one a place, replaces the coverage rule of the file and
-    has to be given where the file has none. ``metric`` replaces the metric that the file implies.
+    ``source``: a path, whose ending tells the format; a stream of text or bytes, whose name or
+    content does; a dict with the fields of covertour's JSON or of GeoJSON; or a frame of pandas or
+    GeoPandas. ``nearest`` or ``radius``, one number or one per place, replaces the coverage rule of
+    the source and has to be given where that has none. ``metric`` replaces the metric that it
+    implies. ``on_note`` is called with a line about columns that are not used; without it, those
+    that look misspelt are warned of.
+
+    >>> read({"coordinates": [[0, 0], [0, 1], [3, 0]], "coverage": {"radius": 1}}).n
+    3
     """
-    file = Path(path)
     only_rule(nearest=nearest, radius=radius)
-    match _ending(file, INSTANCE_ENDINGS, "read an instance from"):
+    mistakes: list[str] = []
+
+    def note(message: str, mistake: bool) -> None:
+        if on_note is not None:
+            on_note(message)
+        elif mistake:
+            mistakes.append(message)
+
+    instance = _read(source, Given(nearest, radius, metric, note))
+    for mistake in mistakes:
+        warnings.warn(mistake, stacklevel=2)
+    return instance
+
+
+def _read(source: Any, given: Given) -> Instance:
+    if isinstance(source, Mapping):
+        from covertour.formats.json import from_value, plain
+
+        return from_value(Source("the dict"), plain(source), given)
+    if not _is_file(source):
+        from covertour.formats.frame import is_frame
+        from covertour.formats.frame import read as read_frame
+
+        if not is_frame(source):
+            raise InputError(
+                f"read: expected a path, a stream, a dict or a frame, got {shown(source)}"
+            )
+        return read_frame(source, given)
+    opened, ending = _opened(source, INSTANCE_ENDINGS, "read an instance from")
+    match ending:
         case ".json":
             from covertour.formats.json import read as reader
         case ".csv":
             from covertour.formats.csv import read as reader
-        case ".tsp":
-            from covertour.formats.tsplib import read as reader
         case ".geojson":
             from covertour.formats.geojson import read as reader
-        case _:
+        case ".npy":
             from covertour.formats.matrix import read_npy as reader
-    return reader(file, nearest=nearest, radius=radius, metric=metric)
+        case ".tsp" | ".tour":
+            from covertour.formats.tsplib import read as reader
+        case _:
+            raise InputError(f"{opened}: expected an instance, got something like {ending}")
+    return reader(opened, given)
 
 
-def read_tour(path: str | os.PathLike[str], instance: Instance) -> Tour:
-    """A tour from a file, with the length that the file claims, or else its true one.
+def read_tour(source: FileLike, instance: Instance) -> Tour:
+    """A tour from a path or a stream, with the length that it claims, or else its true one.
 
-    The tour may be wrong in any way, that is for :func:`covertour.verify` to find. Its length is
-    NaN where the file claims none and some of its places do not exist.
+    Where both the tour and the instance have names, stops are found by name. A stop that is not in
+    the instance is an error; whatever else may be wrong is for :func:`covertour.verify` to find.
     """
-    file = Path(path)
-    match _ending(file, TOUR_ENDINGS, "read a tour from"):
+    from covertour.formats.tours import matched
+
+    if not _is_file(source):
+        raise InputError(f"read_tour: expected a path or a stream, got {shown(source)}")
+    opened, ending = _opened(source, TOUR_ENDINGS, "read a tour from")
+    match ending:
         case ".json":
             from covertour.formats.json import read_tour as reader
         case ".geojson":
@@ -70,89 +118,128 @@ def read_tour(path: str | os.PathLike[str], instance: Instance) -> Tour:
             from covertour.formats.gpx import read_tour as reader
         case ".csv":
             from covertour.formats.csv import read_tour as reader
-        case _:
+        case ".tour" | ".tsp":
             from covertour.formats.tsplib import read_tour as reader
-    found, claim = reader(file)
-    try:
-        places = np.array(found, dtype=np.int64)
-        length = None if claim is None else float(claim)
-    except OverflowError:
-        raise InputError(f"{file}: a place number or the length of the tour is too large") from None
-    places.flags.writeable = False
-    if length is None:
-        known = len(places) == 0 or (places.min() >= 0 and places.max() < instance.n)
-        length = instance.length(places) if known else float("nan")
-    return Tour(places, length)
+        case _:
+            raise InputError(f"{opened}: expected a tour, got something like {ending}")
+    return matched(opened, reader(opened), instance)
+
+
+def _is_file(source: object) -> bool:
+    return isinstance(source, str | os.PathLike) or hasattr(source, "read")
+
+
+def _opened(source: Any, known: tuple[str, ...], purpose: str) -> tuple[Source, str]:
+    """The content of a file or a stream, and the ending by which it is read."""
+    if not hasattr(source, "read") or isinstance(source, os.PathLike):
+        file = Path(source)
+        ending = _ending(file, known, purpose)
+        return from_path(file), ending
+    opened = from_stream(source)
+    ending = Path(opened.where).suffix.lower()
+    return opened, ending if ending in known else likely_ending(opened)
 
 
 def write(
-    path: str | os.PathLike[str], instance: Instance, outcome: Result | Tour | None = None
+    target: FileLike,
+    instance: Instance,
+    outcome: Result | Tour | None = None,
+    *,
+    format: str | None = None,
 ) -> None:
-    """Write an instance, or with an ``outcome`` its result or tour, in the format of the ending.
+    """Write an instance, or with an ``outcome`` its result or tour.
 
-    The file appears whole or not at all.
+    ``target``: a path or a stream. ``format``: such as "csv"; by default that of the path's ending,
+    and JSON to a stream. A file appears whole or not at all.
     """
-    file = Path(path)
-    _check_ending(file, outcome is not None)
-    if file.suffix.lower() in PICTURE_ENDINGS:
-        from covertour.formats.picture import write as draw
+    if hasattr(target, "write") and not isinstance(target, os.PathLike):
+        _send(target, encode(instance, outcome, format or "json"))
+        return
+    if not isinstance(target, str | os.PathLike):
+        raise InputError(f"write: expected a path or a stream, got {shown(target)}")
+    file = Path(target)
+    ending = f".{format}" if format else _check_ending(file, outcome is not None)
+    try:
+        data = encode(instance, outcome, ending.removeprefix("."))
+    except InputError as error:
+        raise InputError(f"{file}: {error}") from None
+    write_bytes(file, data)
 
-        draw(file, instance, outcome)
-    elif outcome is None:
-        _write_instance(file, instance)
-    else:
-        _write_outcome(file, instance, outcome)
+
+def encode(instance: Instance, outcome: Result | Tour | None, format: str) -> bytes:
+    """The content of a file in a format, such as "csv", of an instance or of an outcome of it."""
+    ending = f".{format.lower().removeprefix('.')}"
+    _check_ending(Path(f"a{ending}"), outcome is not None)
+    if ending in PICTURE_ENDINGS:
+        from covertour.formats.picture import encode as draw
+
+        return draw(ending.removeprefix("."), instance, outcome)
+    return encoded(
+        _encode_instance(instance, ending)
+        if outcome is None
+        else _encode_outcome(instance, outcome, ending)
+    )
 
 
-def _write_instance(file: Path, instance: Instance) -> None:
-    match file.suffix.lower():
+def _encode_instance(instance: Instance, ending: str) -> str | bytes:
+    encoder: Callable[[Instance], str | bytes]
+    match ending:
         case ".json":
-            from covertour.formats.json import write as writer
+            from covertour.formats.json import encode as encoder
         case ".csv":
-            from covertour.formats.csv import write as writer
+            from covertour.formats.csv import encode as encoder
         case ".tsp":
-            from covertour.formats.tsplib import write as writer
+            from covertour.formats.tsplib import encode as encoder
         case ".geojson":
-            from covertour.formats.geojson import write as writer
+            from covertour.formats.geojson import encode as encoder
         case _:
-            from covertour.formats.matrix import write_npy as writer
-    writer(file, instance)
+            from covertour.formats.matrix import encode_npy as encoder
+    return encoder(instance)
 
 
-def _write_outcome(file: Path, instance: Instance, outcome: Result | Tour) -> None:
-    match file.suffix.lower():
+def _encode_outcome(instance: Instance, outcome: Result | Tour, ending: str) -> str:
+    match ending:
         case ".json":
-            from covertour.formats.json import write_outcome as writer
+            from covertour.formats.json import encode_outcome as encoder
         case ".geojson":
-            from covertour.formats.geojson import write_outcome as writer
+            from covertour.formats.geojson import encode_outcome as encoder
         case ".gpx":
-            from covertour.formats.gpx import write_outcome as writer
+            from covertour.formats.gpx import encode_outcome as encoder
         case ".csv":
-            from covertour.formats.csv import write_outcome as writer
+            from covertour.formats.csv import encode_outcome as encoder
         case ".tour":
-            from covertour.formats.tsplib import write_outcome as writer
+            from covertour.formats.tsplib import encode_outcome as encoder
         case _:
-            from covertour.formats.html import html_map
-            from covertour.storage import write_text
+            from covertour.formats.html import html_map as encoder
+    return encoder(instance, outcome)
 
-            write_text(file, html_map(instance, outcome))
+
+def _send(stream: Any, data: bytes) -> None:
+    """Write to a stream of bytes or text; pictures cannot be text."""
+    if isinstance(stream, io.TextIOBase):
+        if hasattr(stream, "buffer"):
+            stream.flush()
+            stream = stream.buffer
+        else:
+            try:
+                stream.write(data.decode("utf-8"))
+            except UnicodeDecodeError:
+                raise InputError("write: this format needs a stream of bytes") from None
             return
-    writer(file, instance, outcome)
+    stream.write(data)
+    stream.flush()
 
 
 def check_output(path: str | os.PathLike[str], outcome: bool = True) -> None:
     """An error where :func:`write` could not write there: for callers with long work before it."""
-    from covertour.storage import check_writable
-
     _check_ending(Path(path), outcome)
     check_writable(Path(path))
 
 
-def _check_ending(file: Path, outcome: bool) -> None:
+def _check_ending(file: Path, outcome: bool) -> str:
     if outcome:
-        _ending(file, OUTCOME_ENDINGS, "write a tour to")
-    else:
-        _ending(file, INSTANCE_ENDINGS + PICTURE_ENDINGS, "write an instance to")
+        return _ending(file, OUTCOME_ENDINGS, "write a tour to")
+    return _ending(file, INSTANCE_ENDINGS + PICTURE_ENDINGS, "write an instance to")
 
 
 def _ending(file: Path, known: tuple[str, ...], purpose: str) -> str:

@@ -7,12 +7,11 @@ import io
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 
 from covertour.formats import matrix, table
-from covertour.formats.source import build, choose_rule, read_text
+from covertour.formats.source import FoundTour, Given, Source, build
 from covertour.problem.coverage import Nearest, Radius, Sets
 from covertour.problem.errors import InputError, shown
 from covertour.problem.instance import Instance
@@ -20,57 +19,61 @@ from covertour.problem.itinerary import itinerary
 from covertour.problem.metric import METRICS, SPHERE_KM, FloatArray
 from covertour.problem.tour import Tour
 from covertour.solving.result import Result, tour_of
-from covertour.storage import write_text
+
+FORMULA = re.compile("'*[=+\\-@\t\r]")
+"""How cells begin that a spreadsheet runs, or that would read back as one with an apostrophe."""
+
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+"""Texts that begin like a formula but are numbers, which stay as they are."""
 
 RETURN = "return"
 """What stands in an itinerary in place of a stop number in the last row, the way back."""
 
 
-def read(
-    path: Path,
-    *,
-    nearest: int | Sequence[int] | None,
-    radius: float | Sequence[float] | None,
-    metric: str | None,
-) -> Instance:
-    """An instance from a table with coordinates in columns, or from a distance matrix.
+def read(source: Source, given: Given) -> Instance:
+    """An instance from a table with coordinates in columns, or from a distance matrix."""
+    rows, where = _rows(source)
+    return from_rows(source, rows, where, given)
 
-    A file is a matrix where it has the same labels along the top and down the side; it is a table
-    where its first row names coordinates; else it is a matrix where its numbers form a square.
+
+def from_rows(source: Source, rows: list[list[str]], where: table.Where, given: Given) -> Instance:
+    """An instance from the cells of a table, all rows of one width; ``where`` tells a row's place.
+
+    They are a matrix where they have the same labels along the top and down the side; a table
+    where the first row names coordinates; else a matrix where their numbers form a square.
     """
-    rows, where = _rows(path)
     is_matrix = matrix.is_labelled(rows)
     at = {} if is_matrix else table.find_columns(rows[0], where(0))
     if {"stop", "place", "leg"} <= {title.strip().lower() for title in rows[0]}:
-        raise InputError(f"{path}: this is an itinerary, expected an instance")
-    pair = None if is_matrix else _coordinate_columns(at, metric)
+        raise InputError(f"{source}: this is an itinerary, expected an instance")
+    pair = None if is_matrix else _coordinate_columns(at, given.metric)
     if pair is None:
         fields = matrix.from_rows(rows, where)
         if fields is None:
-            raise InputError(_no_coordinates(path, rows, at, where))
-        matrix.must_be_matrix(path, metric)
-        rule = choose_rule(path, None, nearest, radius)
-        return build(path, metric="matrix", name=path.stem, rule=rule, **fields)
+            raise InputError(_no_coordinates(rows, at, where))
+        matrix.must_be_matrix(source, given)
+        rule = given.rule(source, None)
+        return build(source, metric="matrix", name=source.stem, rule=rule, **fields)
     if len(rows) == 1:
-        raise InputError(f"{path}: the file has a header but no places")
+        raise InputError(f"{source}: the file has a header but no places")
+    table.tell_of_unused(rows[0], str(source), given.note)
 
     def place_where(place: int) -> str:
         return where(place + 1)
 
     columns = {role: [row[position] for row in rows[1:]] for role, position in at.items()}
-    metric = metric or _metric_column(columns, place_where) or _usual_metric(pair)
+    metric = given.metric or _metric_column(columns, place_where) or _usual_metric(pair)
     if "latitude" in pair:  # longitude first, as everywhere; only TSPLIB's GEO has latitude first
         pair = ("latitude", "longitude") if metric == "geo" else ("longitude", "latitude")
     points = np.stack([table.numbers(columns[role], role, place_where) for role in pair], axis=1)
     table.check_coordinates(points, metric, place_where)
-    overridden = nearest is not None or radius is not None
-    in_file = None if overridden else table.rule(columns, place_where)
+    in_file = None if given.has_rule else table.rule(columns, place_where)
     return build(
-        path,
+        source,
         metric=metric,
         coordinates=points,
-        name=path.stem,
-        rule=choose_rule(path, in_file, nearest, radius),
+        name=source.stem,
+        rule=given.rule(source, in_file),
         **table.wishes(columns, place_where),
     )
 
@@ -102,9 +105,7 @@ def _metric_column(columns: dict[str, list[str]], where: table.Where) -> str | N
     return name
 
 
-def _no_coordinates(
-    path: Path, rows: list[list[str]], at: dict[str, int], where: table.Where
-) -> str:
+def _no_coordinates(rows: list[list[str]], at: dict[str, int], where: table.Where) -> str:
     for role, other in (("x", "y"), ("latitude", "longitude")):
         for have, lack in ((role, other), (other, role)):
             if have in at and lack not in at:
@@ -119,22 +120,22 @@ def _no_coordinates(
     )
 
 
-def _rows(path: Path) -> tuple[list[list[str]], table.Where]:
+def _rows(source: Source) -> tuple[list[list[str]], table.Where]:
     """The rows that are not empty, all of one width, and a function that tells a row's line."""
-    text = read_text(path)
+    text = source.text()
     delimiter = _delimiter(text)
 
     def where(row: int) -> str:
         # Lines are counted only for a message: a second reading costs less than counting always.
         line = next((line for at, (line, _) in enumerate(_parsed(text, delimiter)) if at == row), 1)
-        return f"{path}, line {line}"
+        return f"{source}, line {line}"
 
     try:
         rows = [row for _, row in _parsed(text, delimiter)]
     except csv.Error as error:
-        raise InputError(f"{path}: not a CSV file: {error}") from None
+        raise InputError(f"{source}: not a CSV file: {error}") from None
     if not rows:
-        raise InputError(f"{path}: the file is empty")
+        raise InputError(f"{source}: the file is empty")
     width = len(rows[0])
     if set(map(len, rows)) != {width}:
         row = next(row for row, cells in enumerate(rows) if len(cells) != width)
@@ -156,21 +157,22 @@ def _parsed(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
             io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True
         )
         line = 1
+        guarded = "'" in text
         for row in reader:
             if any(row):
-                yield line, row
+                yield line, [*map(_unguarded, row)] if guarded else row
             line = reader.line_num + 1
     finally:
         csv.field_size_limit(limit)
 
 
-def write(path: Path, instance: Instance) -> None:
-    """Write an instance as a table of places, or as its distance matrix with labels.
+def encode(instance: Instance) -> str:
+    """The text of an instance: a table of places, or its distance matrix with labels.
 
     A matrix has no room for the coverage rule; give it again when reading.
     """
     if instance.matrix is not None:
-        matrix.must_fit(path, instance)
+        matrix.must_fit(instance)
         rows: Iterable[Sequence[str]] = (list(map(repr, row)) for row in instance.matrix.tolist())
         if instance.labels is not None:
             labels = [_quoted(label) for label in instance.labels]
@@ -178,7 +180,7 @@ def write(path: Path, instance: Instance) -> None:
                 ["place", *labels],
                 *([label, *row] for label, row in zip(labels, rows, strict=True)),
             ]
-        return _write_rows(path, rows)
+        return _lines(rows)
     assert instance.coordinates is not None
     columns: dict[str, Iterable[str]] = {}
     if instance.labels is not None:
@@ -203,7 +205,7 @@ def write(path: Path, instance: Instance) -> None:
             marks = np.zeros(instance.n, dtype=np.int64)
             marks[list(places)] = 1
             columns[what] = map(str, marks.tolist())
-    _write_rows(path, [list(columns), *zip(*columns.values(), strict=True)])
+    return _lines([list(columns), *zip(*columns.values(), strict=True)])
 
 
 def _coordinate_cells(instance: Instance, points: FloatArray) -> dict[str, Iterable[str]]:
@@ -214,18 +216,28 @@ def _coordinate_cells(instance: Instance, points: FloatArray) -> dict[str, Itera
 
 
 def _quoted(text: str) -> str:
-    """A cell that reads back as the same text; always in quotes where a reader might trim it."""
+    """A cell that reads back as the same text; always in quotes where a reader might trim it.
+
+    A text that a spreadsheet would run as a formula gets an apostrophe in front.
+    """
+    if FORMULA.match(text) and not NUMBER.fullmatch(text):
+        text = f"'{text}"
     if text and not re.search(r'[,;"\s]', text):
         return text
     return '"' + text.replace('"', '""') + '"'
 
 
-def _write_rows(path: Path, rows: Iterable[Sequence[str]]) -> None:
-    write_text(path, "".join(",".join(row) + "\n" for row in rows))
+def _unguarded(cell: str) -> str:
+    """A cell without the apostrophe that :func:`_quoted` put in front."""
+    return cell[1:] if cell[:1] == "'" and FORMULA.match(cell) else cell
 
 
-def write_outcome(path: Path, instance: Instance, outcome: Result | Tour) -> None:
-    """Write the itinerary: a row a stop, and a last one for the way back to the first."""
+def _lines(rows: Iterable[Sequence[str]]) -> str:
+    return "".join(",".join(row) + "\n" for row in rows)
+
+
+def encode_outcome(instance: Instance, outcome: Result | Tour) -> str:
+    """The itinerary: one row per stop, and a last one for the way back to the first."""
     plan = itinerary(instance, tour_of(outcome))
     stops = [*plan.places.tolist(), int(plan.places[0])]
     names = [
@@ -242,16 +254,17 @@ def write_outcome(path: Path, instance: Instance, outcome: Result | Tour) -> Non
     }
     if instance.coordinates is not None:
         columns |= _coordinate_cells(instance, instance.coordinates[stops])
-    _write_rows(path, [list(columns), *zip(*columns.values(), strict=True)])
+    return _lines([list(columns), *zip(*columns.values(), strict=True)])
 
 
-def read_tour(path: Path) -> tuple[Sequence[int], float | None]:
-    """The places and the claimed length of an itinerary with the columns stop and place."""
-    rows, where = _rows(path)
+def read_tour(source: Source) -> FoundTour:
+    """The tour of an itinerary with the columns stop and place."""
+    rows, where = _rows(source)
     at = {title.strip().lower(): position for position, title in enumerate(rows[0])}
     if "stop" not in at or "place" not in at:
         raise InputError(f"{where(0)}: expected an itinerary with the columns stop and place")
     places: list[int] = []
+    names: list[str | None] = []
     way_back = None
     for number, row in enumerate(rows[1:], start=1):
         if row[at["stop"]].strip().lower() == RETURN:
@@ -259,13 +272,13 @@ def read_tour(path: Path) -> tuple[Sequence[int], float | None]:
             continue
         try:
             places.append(int(row[at["place"]]))
+            names.append(row[at["name"]] if "name" in at else None)
         except ValueError:
             raise InputError(
                 f"{where(number)}: place {shown(row[at['place']])} is not a place number"
             ) from None
     if way_back is None or "distance" not in at:
-        return places, None
+        return FoundTour(places, None, names)
     line = where(way_back)
-    return places, table.numbers(
-        [rows[way_back][at["distance"]]], "distance", lambda _: line
-    ).item()
+    length = table.numbers([rows[way_back][at["distance"]]], "distance", lambda _: line).item()
+    return FoundTour(places, length, names)

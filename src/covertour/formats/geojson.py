@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from covertour.formats import table
 from covertour.formats.json import load, rule_from_value, rule_to_value
-from covertour.formats.source import build, choose_rule
+from covertour.formats.source import FoundTour, Given, Source, build
 from covertour.problem import metric as metrics
 from covertour.problem.coverage import Nearest, Radius, Sets
 from covertour.problem.errors import InputError, shown
@@ -20,69 +19,56 @@ from covertour.problem.itinerary import itinerary
 from covertour.problem.metric import FloatArray
 from covertour.problem.tour import Tour
 from covertour.solving.result import Result, tour_of
-from covertour.storage import write_text
 
 
-def read(
-    path: Path,
-    *,
-    nearest: int | Sequence[int] | None,
-    radius: float | Sequence[float] | None,
-    metric: str | None,
-) -> Instance:
+def read(source: Source, given: Given) -> Instance:
     """An instance from point features; properties go by the same names as columns in CSV."""
-    return from_value(path, load(path), nearest=nearest, radius=radius, metric=metric)
+    return from_value(source, load(source), given)
 
 
-def from_value(
-    path: Path,
-    value: Any,
-    *,
-    nearest: int | Sequence[int] | None,
-    radius: float | Sequence[float] | None,
-    metric: str | None,
-) -> Instance:
+def from_value(source: Source, value: Any, given: Given) -> Instance:
     """An instance from the value of a GeoJSON file."""
+    metric = given.metric or "haversine"
     if metric in ("geo", "matrix"):
-        raise InputError(f"{path}: GeoJSON has longitude and latitude, not the metric {metric!r}")
-    features = _features(path, value)
+        raise InputError(f"{source}: GeoJSON has longitude and latitude, not the metric {metric!r}")
+    features = _features(source, value)
     if not features:
-        raise InputError(f"{path}: expected point features, found none")
+        raise InputError(f"{source}: expected point features, found none")
 
     def where(feature: int) -> str:
-        return f"{path}, feature {feature + 1}"
+        return f"{source}, feature {feature + 1}"
 
     points = np.array([_point(feature, at, where) for at, feature in enumerate(features)])
-    table.check_coordinates(points, metric or "haversine", where)
-    columns = _columns(path, features)
+    table.check_coordinates(points, metric, where)
+    columns = _columns(source, features, given, where)
     in_file = None
-    if nearest is None and radius is None:
-        in_file = rule_from_value(str(path), value.get("coverage")) or table.rule(columns, where)
+    if not given.has_rule:
+        in_file = rule_from_value(str(source), value.get("coverage")) or table.rule(columns, where)
     name = value.get("name")
     return build(
-        path,
-        metric=metric or "haversine",
+        source,
+        metric=metric,
         coordinates=points,
-        name=name if isinstance(name, str) else path.stem,
-        rule=choose_rule(path, in_file, nearest, radius),
+        name=name if isinstance(name, str) else source.stem,
+        rule=given.rule(source, in_file),
         **table.wishes(columns, where),
     )
 
 
-def _features(path: Path, value: Any) -> list[dict[str, Any]]:
+def _features(source: Source, value: Any) -> list[dict[str, Any]]:
     """The features of a collection, or the one feature, each an object with properties."""
     if isinstance(value, dict) and value.get("type") == "Feature":
         value = {"type": "FeatureCollection", "features": [value]}
     if not isinstance(value, dict) or value.get("type") != "FeatureCollection":
-        raise InputError(f"{path}: expected a GeoJSON FeatureCollection, got {shown(value)}")
+        raise InputError(f"{source}: expected a GeoJSON FeatureCollection, got {shown(value)}")
     features = value.get("features")
     if not isinstance(features, list):
-        raise InputError(f"{path}: features: expected a list, got {shown(features)}")
+        raise InputError(f"{source}: features: expected a list, got {shown(features)}")
     for at, feature in enumerate(features, start=1):
         if not isinstance(feature, dict) or feature.get("type") != "Feature":
-            raise InputError(f"{path}, feature {at}: expected a feature, got {shown(feature)}")
+            raise InputError(f"{source}, feature {at}: expected a feature, got {shown(feature)}")
         if not isinstance(feature.get("properties") or {}, dict):
-            raise InputError(f"{path}, feature {at}: properties: expected an object")
+            raise InputError(f"{source}, feature {at}: properties: expected an object")
     return features
 
 
@@ -105,30 +91,36 @@ def _point(feature: dict[str, Any], at: int, where: table.Where) -> tuple[float,
         raise InputError(f"{where(at)}: coordinates: a number is too large") from None
 
 
-def _columns(path: Path, features: list[dict[str, Any]]) -> dict[str, list[str]]:
+def _columns(
+    source: Source, features: list[dict[str, Any]], given: Given, where: table.Where
+) -> dict[str, list[str]]:
     """The properties as columns of text, by what they hold; empty text where one is missing."""
     properties = [feature.get("properties") or {} for feature in features]
     titles = list(dict.fromkeys(title for each in properties for title in each))
-    at = table.find_columns(titles, str(path))
+    at = table.find_columns(titles, str(source))
+    table.tell_of_unused(titles, str(source), given.note, "property")
     return {
-        role: [_text(each.get(titles[position])) for each in properties]
+        role: [
+            _text(each.get(titles[position]), role, row, where)
+            for row, each in enumerate(properties)
+        ]
         for role, position in at.items()
         if role not in ("x", "y", "latitude", "longitude", "metric")
     }
 
 
-def _text(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, list):
-        return " ".join(map(_text, value))
-    return value if isinstance(value, str) else str(value)
+def _text(value: Any, role: str, row: int, where: table.Where) -> str:
+    """A property as a cell of a table: a list becomes its members with spaces between."""
+    parts = value if isinstance(value, list) else [value]
+    if any(isinstance(part, list | dict) for part in parts):
+        raise InputError(f"{where(row)}: {role}: expected a text or numbers, got {shown(value)}")
+    return " ".join("" if part is None else str(part) for part in parts)
 
 
-def write(path: Path, instance: Instance) -> None:
-    """Write an instance in longitude and latitude; reading it gives the same one."""
+def encode(instance: Instance) -> str:
+    """The text of an instance in longitude and latitude; reading it gives the same one."""
     if instance.metric != "haversine":
-        raise InputError(_no_globe(path, instance))
+        raise InputError(_no_globe(instance))
     assert instance.coordinates is not None
     collection: dict[str, Any] = {"type": "FeatureCollection", "name": instance.name}
     columns: dict[str, Sequence[Any]] = {}
@@ -155,7 +147,7 @@ def write(path: Path, instance: Instance) -> None:
         _feature(point, dict(zip(columns, row, strict=True)))
         for point, row in zip(instance.coordinates.tolist(), rows, strict=True)
     ]
-    write_text(path, json.dumps(collection, ensure_ascii=False) + "\n")
+    return json.dumps(collection, ensure_ascii=False) + "\n"
 
 
 def _feature(place: Any, properties: dict[str, Any], kind: str = "Point") -> dict[str, Any]:
@@ -166,26 +158,26 @@ def _feature(place: Any, properties: dict[str, Any], kind: str = "Point") -> dic
     }
 
 
-def globe(path: Path, instance: Instance) -> FloatArray:
+def globe(instance: Instance) -> FloatArray:
     """Longitude and latitude of the places in degrees, float64[n, 2]; an error in the plane."""
     if instance.metric not in metrics.SPHERE_KM or instance.coordinates is None:
-        raise InputError(_no_globe(path, instance))
+        raise InputError(_no_globe(instance))
     if instance.metric == "haversine":
         return instance.coordinates
     latitude, longitude = metrics.radians(instance.metric, instance.coordinates)
     return np.rad2deg(np.stack([longitude, latitude], axis=1))
 
 
-def _no_globe(path: Path, instance: Instance) -> str:
+def _no_globe(instance: Instance) -> str:
     return (
-        f"{path}: the format needs longitude and latitude (metric haversine), "
+        "the format needs longitude and latitude (metric haversine), "
         f"but the places have the metric {instance.metric!r}"
     )
 
 
-def write_outcome(path: Path, instance: Instance, outcome: Result | Tour) -> None:
-    """Write the route as a line, the stops in order, and each other place with its stop."""
-    points = globe(path, instance).tolist()
+def encode_outcome(instance: Instance, outcome: Result | Tour) -> str:
+    """The route as a line, the stops in order, and each other place with its stop."""
+    points = globe(instance).tolist()
     plan = itinerary(instance, tour_of(outcome))
     stops = plan.places.tolist()
     route: dict[str, Any] = {"kind": "route", "instance": instance.name, "stops": len(stops)}
@@ -222,29 +214,36 @@ def write_outcome(path: Path, instance: Instance, outcome: Result | Tour) -> Non
         }
         features.append(_feature(points[place], properties))
     collection = {"type": "FeatureCollection", "name": instance.name, "features": features}
-    write_text(path, json.dumps(collection, ensure_ascii=False) + "\n")
+    return json.dumps(collection, ensure_ascii=False) + "\n"
 
 
-def read_tour(path: Path) -> tuple[Sequence[int], float | None]:
-    """The places and the claimed length of a route that covertour wrote."""
-    stops: list[tuple[int, int]] = []
+def read_tour(source: Source) -> FoundTour:
+    """A route that covertour wrote."""
+    return tour_from_value(source, load(source))
+
+
+def tour_from_value(source: Source, value: Any) -> FoundTour:
+    """The tour in the value of a GeoJSON file."""
+    stops: list[tuple[int, int, str | None]] = []
     length = None
     routes = 0
-    for at, feature in enumerate(_features(path, load(path)), start=1):
+    for at, feature in enumerate(_features(source, value), start=1):
         properties = feature.get("properties") or {}
         kind = properties.get("kind")
         if kind == "route":
             routes += 1
             length = properties.get("length")
             if length is not None and type(length) not in (int, float):
-                raise InputError(f"{path}, feature {at}: length: expected a number")
+                raise InputError(f"{source}, feature {at}: length: expected a number")
         elif kind == "stop":
             number, place = properties.get("stop"), properties.get("place")
             if type(number) is not int or type(place) is not int:
                 raise InputError(
-                    f"{path}, feature {at}: expected whole numbers for the stop and its place"
+                    f"{source}, feature {at}: expected whole numbers for the stop and its place"
                 )
-            stops.append((number, place))
+            name = properties.get("name")
+            stops.append((number, place, name if isinstance(name, str) else None))
     if routes != 1 and not stops:
-        raise InputError(f"{path}: expected a tour with features of the kinds route and stop")
-    return [place for _, place in sorted(stops, key=lambda stop: stop[0])], length
+        raise InputError(f"{source}: expected a tour with features of the kinds route and stop")
+    stops.sort(key=lambda stop: stop[0])
+    return FoundTour([place for _, place, _ in stops], length, [name for _, _, name in stops])

@@ -6,32 +6,30 @@ Place numbers and the length, which GPX has no words for, stand in extension ele
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 
 import numpy as np
 
 from covertour.formats.geojson import globe
-from covertour.formats.source import read_bytes
+from covertour.formats.source import FoundTour, Source
 from covertour.problem.errors import InputError, shown
 from covertour.problem.instance import Instance
 from covertour.problem.itinerary import itinerary
 from covertour.problem.metric import FloatArray
 from covertour.problem.tour import Tour
 from covertour.solving.result import Result, tour_of
-from covertour.storage import write_text
 
 GPX = "http://www.topografix.com/GPX/1/1"
 OURS = "urn:covertour"
 NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def write_outcome(path: Path, instance: Instance, outcome: Result | Tour) -> None:
-    """Write a tour of places on the globe; the route's last point is its first again."""
-    points = globe(path, instance).copy()
+def encode_outcome(instance: Instance, outcome: Result | Tour) -> str:
+    """A tour of places on the globe; the route's last point is its first again."""
+    points = globe(instance).copy()
     east = points[:, 0]
     points[:, 0] = np.where(np.abs(east) > 180.0, (east + 180.0) % 360.0 - 180.0, east)
-    write_text(path, "\n".join(_lines(instance, outcome, points)) + "\n")
+    return "\n".join(_lines(instance, outcome, points)) + "\n"
 
 
 def _lines(instance: Instance, outcome: Result | Tour, points: FloatArray) -> Iterator[str]:
@@ -76,25 +74,31 @@ def _point(tag: str, point: FloatArray, name: str, about: str, place: int | None
     )
 
 
+def _as_read(text: str) -> str:
+    """A text as it reads back: without what XML cannot hold, lines ending as XML ends them."""
+    return NOT_IN_XML.sub("\ufffd", text).replace("\r\n", "\n").replace("\r", "\n")
+
+
 def _escaped(text: str) -> str:
     plain = NOT_IN_XML.sub("\ufffd", text)
     return plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def read_tour(path: Path) -> tuple[Sequence[int], float | None]:
-    """The places and the claimed length of a route that covertour wrote."""
+def read_tour(source: Source) -> FoundTour:
+    """A route that covertour wrote."""
     from xml.etree import ElementTree
 
     try:
-        root = ElementTree.fromstring(read_bytes(path))
+        root = ElementTree.fromstring(source.raw())
     except ElementTree.ParseError as error:
-        raise InputError(f"{path}, line {error.position[0]}: not XML: {error}") from None
+        raise InputError(f"{source}, line {error.position[0]}: not XML: {error}") from None
     except (ValueError, LookupError) as error:  # an encoding that is not known
-        raise InputError(f"{path}: not XML: {error}") from None
+        raise InputError(f"{source}: not XML: {error}") from None
     route = root.find(f"{{{GPX}}}rte")
     if route is None:
-        raise InputError(f"{path}: expected a GPX file with a route (rte)")
+        raise InputError(f"{source}: expected a GPX file with a route (rte)")
     places: list[int] = []
+    names: list[str | None] = []
     points = route.findall(f"{{{GPX}}}rtept")
     for at, point in enumerate(points, start=1):
         text = point.findtext(f"{{{GPX}}}extensions/{{{OURS}}}place")
@@ -102,11 +106,12 @@ def read_tour(path: Path) -> tuple[Sequence[int], float | None]:
             break  # the way back to the start
         if text is None or not re.fullmatch(r"\s*-?[0-9]{1,18}\s*", text):
             raise InputError(
-                f"{path}, route point {at}: expected covertour's place number, got {shown(text)}"
+                f"{source}, route point {at}: expected covertour's place number, got {shown(text)}"
             )
         places.append(int(text))
+        names.append(point.findtext(f"{{{GPX}}}name"))
     claim = route.findtext(f"{{{GPX}}}extensions/{{{OURS}}}length")
     try:
-        return places, None if claim is None else float(claim)
+        return FoundTour(places, None if claim is None else float(claim), names, _as_read)
     except ValueError:
-        raise InputError(f"{path}: length: expected a number, got {shown(claim)}") from None
+        raise InputError(f"{source}: length: expected a number, got {shown(claim)}") from None

@@ -27,7 +27,7 @@ EARTH_METRES = 6_371_000.0
 """The radius of the Earth by which Leaflet draws circles."""
 
 
-def html_map(instance: Instance, outcome: Tour | Result) -> str:
+def html_map(instance: Instance, outcome: Result | Tour) -> str:
     """The text of an HTML page that shows a tour on a map and lists its stops.
 
     Places on the globe lie on a map that shows OpenStreetMap tiles where the network and the tile

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping
+from itertools import chain
+from typing import Any, NoReturn
 
 import numpy as np
 
-from covertour.formats.source import build, choose_rule, read_text
+from covertour.formats.source import FoundTour, Given, Source, build
 from covertour.problem.coverage import Nearest, Radius, Rule, Sets
-from covertour.problem.errors import InputError, shown
+from covertour.problem.errors import InputError, did_you_mean, shown
 from covertour.problem.instance import Instance, make_rule
+from covertour.problem.itinerary import itinerary
 from covertour.problem.tour import Tour
 from covertour.solving.result import Result
-from covertour.storage import write_text
 from covertour.version import __version__
 
 FIELDS = (
@@ -31,58 +31,95 @@ FIELDS = (
 )
 
 
-def load(path: Path) -> Any:
+def load(source: Source) -> Any:
     """The value in a JSON file."""
-    return parse(read_text(path), lambda line: f"{path}, line {line}")
+    return parse(source.text(), str(source))
 
 
-def parse(text: str, where: Callable[[int], str]) -> Any:
-    """The value of a JSON text; an error tells where, given the line in the text."""
+def parse(text: str, where: str, line: int | None = None) -> Any:
+    """The value of a JSON text, which stands in one ``line`` of a file or is all of it."""
+    at = where if line is None else f"{where}, line {line}"
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_object, parse_constant=_no_number)
     except json.JSONDecodeError as error:
-        raise InputError(f"{where(error.lineno)}: not JSON: {error.msg}") from None
+        raise InputError(f"{where}, line {line or error.lineno}: not JSON: {error.msg}") from None
+    except InputError as error:
+        raise InputError(f"{at}: not JSON: {error}") from None
     except (ValueError, RecursionError):  # a number of thousands of digits; lists in lists in lists
-        raise InputError(f"{where(1)}: JSON with numbers too long or lists too deep") from None
+        raise InputError(f"{at}: JSON with numbers too long or lists too deep") from None
 
 
-def read(
-    path: Path,
-    *,
-    nearest: int | Sequence[int] | None,
-    radius: float | Sequence[float] | None,
-    metric: str | None,
-) -> Instance:
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose keys are all different; of doubles nobody could tell which is meant."""
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        keys = [key for key, _ in pairs]
+        double = next(key for at, key in enumerate(keys) if key in keys[:at])
+        raise InputError(f"the key {shown(double)} is given twice in one object")
+    return value
+
+
+def _no_number(text: str) -> NoReturn:
+    raise InputError(f"{text} is not a number in JSON")
+
+
+def plain(value: Any) -> Any:
+    """A Python value as JSON has it: lists for tuples and arrays, plain numbers for numpy's."""
+    try:
+        return _plain(value)
+    except RecursionError:
+        raise InputError("the dict: is nested too deeply") from None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def read(source: Source, given: Given) -> Instance:
     """An instance from covertour JSON, or from GeoJSON where the file holds that."""
-    value = load(path)
+    return from_value(source, load(source), given)
+
+
+def from_value(source: Source, value: Any, given: Given) -> Instance:
+    """An instance from the value of a JSON file."""
     if not isinstance(value, dict):
-        raise InputError(f"{path}: expected an object {{...}}, got {shown(value)}")
-    if value.get("type") in ("FeatureCollection", "Feature"):
+        raise InputError(f"{source}: expected an object {{...}}, got {shown(value)}")
+    if is_geojson(value):
         from covertour.formats import geojson
 
-        return geojson.from_value(path, value, nearest=nearest, radius=radius, metric=metric)
+        return geojson.from_value(source, value, given)
     if "tour" in value:
-        raise InputError(f"{path}: this is a result, expected an instance")
+        raise InputError(f"{source}: this is a result, expected an instance")
     for field in value:
         if field not in FIELDS:
-            raise InputError(f"{path}: unknown field {shown(field)}; known: {', '.join(FIELDS)}")
-    fields = check_fields(str(path), value)
-    overridden = nearest is not None or radius is not None
-    in_file = None if overridden else rule_from_value(str(path), value.get("coverage"))
-    fields["rule"] = choose_rule(path, in_file, nearest, radius)
-    fields.setdefault("name", path.stem)
-    fields["metric"] = metric or fields.get("metric") or _likely_metric(path, fields)
-    if metric not in (None, "matrix"):
+            raise InputError(f"{source}: unknown field {shown(field)}{did_you_mean(field, FIELDS)}")
+    fields = check_fields(str(source), value)
+    in_file = None if given.has_rule else rule_from_value(str(source), value.get("coverage"))
+    fields["rule"] = given.rule(source, in_file)
+    fields.setdefault("name", source.stem)
+    fields["metric"] = given.metric or fields.get("metric") or _likely_metric(source, fields)
+    if given.metric not in (None, "matrix"):
         fields.pop("matrix", None)
-    return build(path, **fields)
+    return build(source, **fields)
 
 
-def _likely_metric(path: Path, fields: dict[str, Any]) -> str:
+def is_geojson(value: Any) -> bool:
+    """Whether the value of a JSON file is GeoJSON."""
+    return isinstance(value, dict) and value.get("type") in ("FeatureCollection", "Feature")
+
+
+def _likely_metric(source: Source, fields: dict[str, Any]) -> str:
     if "matrix" in fields:
         return "matrix"
     if "coordinates" in fields:
         return "euclidean"
-    raise InputError(f"{path}: expected the field 'coordinates' or 'matrix'")
+    raise InputError(f"{source}: expected the field 'coordinates' or 'matrix'")
 
 
 def check_fields(where: str, value: dict[str, Any]) -> dict[str, Any]:
@@ -94,6 +131,11 @@ def check_fields(where: str, value: dict[str, Any]) -> dict[str, Any]:
     for field in ("coordinates", "matrix", "required", "forbidden", "labels"):
         if field in fields and not isinstance(fields[field], list):
             raise InputError(f"{where}: {field}: expected a list, got {shown(fields[field])}")
+    for field in ("coordinates", "matrix"):
+        for row in fields.get(field, ()):
+            if not isinstance(row, list):
+                raise InputError(f"{where}: {field}: expected rows [...], got {shown(row)}")
+        _check_numbers(where, field, list(chain.from_iterable(fields.get(field, ()))))
     for field in ("required", "forbidden"):
         for place in fields.get(field, ()):
             _check_place(where, field, place)
@@ -103,6 +145,13 @@ def check_fields(where: str, value: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(label, str):
             raise InputError(f"{where}: labels: expected texts, got {shown(label)}")
     return fields
+
+
+def _check_numbers(where: str, field: str, values: list[Any]) -> None:
+    """An error where one of the values is not a number: numpy would take true and "1" for one."""
+    if not set(map(type, values)) <= {int, float}:
+        wrong = next(value for value in values if type(value) not in (int, float))
+        raise InputError(f"{where}: {field}: expected numbers, got {shown(wrong)}")
 
 
 def _check_place(where: str, field: str, place: Any) -> None:
@@ -123,11 +172,14 @@ def rule_from_value(where: str, value: Any) -> Rule | None:
             raise InputError(
                 f"{where}: {kind}: expected a number or a list of numbers, got {shown(amount)}"
             )
+        if isinstance(amount, list):
+            _check_numbers(where, kind, amount)
         return make_rule(**{kind: amount})
     if kind != "sets":
         raise InputError(f"{where}: coverage: expected {kinds}, got {shown(value)}")
     if not isinstance(amount, list) or not all(isinstance(members, list) for members in amount):
         raise InputError(f"{where}: sets: expected a list of lists of place numbers")
+    _check_numbers(where, "sets", list(chain.from_iterable(amount)))
     return Sets(tuple(amount))
 
 
@@ -142,8 +194,8 @@ def rule_to_value(rule: Rule) -> dict[str, Any]:
             return {"sets": [members.tolist() for members in sets]}
 
 
-def write(path: Path, instance: Instance) -> None:
-    """Write an instance; reading it gives the same one."""
+def encode(instance: Instance) -> str:
+    """The text of an instance; reading it gives the same one."""
     value: dict[str, Any] = {"name": instance.name, "metric": instance.metric}
     if instance.coordinates is not None:
         value["coordinates"] = instance.coordinates.tolist()
@@ -151,7 +203,7 @@ def write(path: Path, instance: Instance) -> None:
         value["matrix"] = instance.matrix.tolist()
     value["coverage"] = rule_to_value(instance.rule)
     value |= wishes_to_value(instance)
-    write_text(path, json.dumps(value, ensure_ascii=False) + "\n")
+    return json.dumps(value, ensure_ascii=False) + "\n"
 
 
 def wishes_to_value(instance: Instance) -> dict[str, Any]:
@@ -168,38 +220,57 @@ def wishes_to_value(instance: Instance) -> dict[str, Any]:
     return value
 
 
-def read_tour(path: Path) -> tuple[Sequence[int], float | None]:
-    """The places and the claimed length of a result file, or of a plain list of places."""
-    value = load(path)
-    length = None
+def read_tour(source: Source) -> FoundTour:
+    """The tour of a result file, of a plain list of places, or of GeoJSON."""
+    value = load(source)
+    if is_geojson(value):
+        from covertour.formats import geojson
+
+        return geojson.tour_from_value(source, value)
+    length = stops = None
     if isinstance(value, dict):
         if "tour" not in value:
-            raise InputError(f"{path}: expected a result with the field 'tour'")
-        length = value.get("length")
+            raise InputError(f"{source}: expected a result with the field 'tour'")
+        length, stops = value.get("length"), value.get("stops")
         value = value["tour"]
     if not isinstance(value, list):
-        raise InputError(f"{path}: tour: expected a list of place numbers, got {shown(value)}")
+        raise InputError(f"{source}: tour: expected a list of place numbers, got {shown(value)}")
     for place in value:
-        _check_place(str(path), "tour", place)
+        _check_place(str(source), "tour", place)
     if length is not None and type(length) not in (int, float):
-        raise InputError(f"{path}: length: expected a number, got {shown(length)}")
-    return value, length
+        raise InputError(f"{source}: length: expected a number, got {shown(length)}")
+    return FoundTour(value, length, _names(source, value, stops))
 
 
-def write_outcome(path: Path, instance: Instance, outcome: Result | Tour) -> None:
-    """Write a result; of a bare tour, what is not known is null."""
+def _names(source: Source, tour: list[int], stops: Any) -> list[str | None] | None:
+    """The names of a tour's stops, where the file has them."""
+    if stops is None:
+        return None
+    if (
+        not isinstance(stops, list)
+        or not all(isinstance(stop, dict) for stop in stops)
+        or [stop.get("place") for stop in stops] != tour
+    ):
+        raise InputError(f"{source}: stops: expected one object per place of the tour, in order")
+    names = [stop.get("name") for stop in stops]
+    for name in names:
+        if name is not None and not isinstance(name, str):
+            raise InputError(f"{source}: stops: expected text for the name, got {shown(name)}")
+    return names
+
+
+def encode_outcome(instance: Instance, outcome: Result | Tour) -> str:
+    """The text of a result; of a bare tour, what is not known is null."""
     if isinstance(outcome, Result):
-        text = outcome.to_json()
-    else:
-        unknown = dict.fromkeys(("bound", "gap", "seconds", "seed", "iterations", "stopped"))
-        text = json.dumps(
-            {
-                "instance": instance.name,
-                "method": None,
-                "tour": outcome.places.tolist(),
-                "length": outcome.length if np.isfinite(outcome.length) else None,
-                **unknown,
-                "version": __version__,
-            }
-        )
-    write_text(path, text + "\n")
+        return outcome.to_json() + "\n"
+    unknown = dict.fromkeys(("bound", "gap", "seconds", "seed", "iterations", "stopped"))
+    value = {
+        "instance": instance.name,
+        "method": None,
+        "tour": outcome.places.tolist(),
+        "length": outcome.length if np.isfinite(outcome.length) else None,
+        **unknown,
+        "stops": itinerary(instance, outcome).to_list(instance),
+        "version": __version__,
+    }
+    return json.dumps(value) + "\n"

@@ -5,44 +5,36 @@ from __future__ import annotations
 import io
 import warnings
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from covertour.formats.source import build, choose_rule, read_bytes
+from covertour.formats.source import Given, Source, build
 from covertour.formats.table import Where, is_number, not_negative, numbers
 from covertour.problem.errors import InputError, shown
 from covertour.problem.instance import Instance
-from covertour.storage import write_bytes
 
 
-def read_npy(
-    path: Path,
-    *,
-    nearest: int | Sequence[int] | None,
-    radius: float | Sequence[float] | None,
-    metric: str | None,
-) -> Instance:
+def read_npy(source: Source, given: Given) -> Instance:
     """An instance from a square array of numbers; pickled objects are refused."""
-    file = io.BytesIO(read_bytes(path))
+    file = io.BytesIO(source.raw())
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found: Any = np.lib.format.read_array(file, allow_pickle=False)
     except Exception as error:  # numpy has many ways to say that a file is damaged
-        raise InputError(f"{path}: not a .npy file of numbers: {_first_line(error)}") from None
+        raise InputError(f"{source}: not a .npy file of numbers: {_first_line(error)}") from None
     if found.dtype.kind not in "iuf":
-        raise InputError(f"{path}: expected an array of numbers, got dtype {found.dtype}")
+        raise InputError(f"{source}: expected an array of numbers, got dtype {found.dtype}")
     if found.ndim != 2 or found.shape[0] != found.shape[1]:
-        raise InputError(f"{path}: expected a square distance matrix, got shape {found.shape}")
-    must_be_matrix(path, metric)
+        raise InputError(f"{source}: expected a square distance matrix, got shape {found.shape}")
+    must_be_matrix(source, given)
     return build(
-        path,
+        source,
         metric="matrix",
         matrix=found,
-        name=path.stem,
-        rule=choose_rule(path, None, nearest, radius),
+        name=source.stem,
+        rule=given.rule(source, None),
     )
 
 
@@ -50,28 +42,30 @@ def _first_line(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
-def must_be_matrix(path: Path, metric: str | None) -> None:
+def must_be_matrix(source: Source, given: Given) -> None:
     """An error where the caller wants a metric that a file of distances does not have."""
-    if metric not in (None, "matrix"):
-        raise InputError(f"{path}: holds a distance matrix, so the metric cannot be {metric!r}")
+    if given.metric not in (None, "matrix"):
+        raise InputError(
+            f"{source}: holds a distance matrix, so the metric cannot be {given.metric!r}"
+        )
 
 
-def write_npy(path: Path, instance: Instance) -> None:
-    """Write the distance matrix of an instance, float64[n, n]; its coverage rule is left out."""
-    must_fit(path, instance)
+def encode_npy(instance: Instance) -> bytes:
+    """The distance matrix of an instance, float64[n, n]; its coverage rule is left out."""
+    must_fit(instance)
     file = io.BytesIO()
     np.save(file, np.ascontiguousarray(instance.matrix), allow_pickle=False)
-    write_bytes(path, file.getvalue())
+    return file.getvalue()
 
 
-def must_fit(path: Path, instance: Instance) -> None:
+def must_fit(instance: Instance) -> None:
     """An error where a bare matrix would be another problem, even with the rule given anew."""
     from covertour.problem.coverage import Sets
 
     advice = "write a .json file instead"
     if instance.matrix is None:
         raise InputError(
-            f"{path}: holds a distance matrix, but the places have coordinates "
+            "the file holds a distance matrix, but the places have coordinates "
             f"(metric {instance.metric!r}); {advice}"
         )
     for what, there in (
@@ -81,7 +75,7 @@ def must_fit(path: Path, instance: Instance) -> None:
         ("sets of covered places", isinstance(instance.rule, Sets)),
     ):
         if there:
-            raise InputError(f"{path}: a distance matrix cannot hold {what}; {advice}")
+            raise InputError(f"a distance matrix cannot hold {what}; {advice}")
 
 
 def is_labelled(rows: Sequence[Sequence[str]]) -> bool:

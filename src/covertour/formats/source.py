@@ -1,18 +1,115 @@
-"""Reading files whole, and what all readers share: clear errors and the choice of coverage rule."""
+"""What is read: the content and the name of a file or a stream, and what its reader is told."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from covertour.problem.coverage import Rule
-from covertour.problem.errors import InputError
+from covertour.problem.errors import InputError, shown
 from covertour.problem.instance import Instance, make_rule
 
+UNNAMED = "places"
+"""What an instance is called where neither its content nor a file name says more."""
 
-def read_bytes(path: Path) -> bytes:
-    """The content of a file that must not be empty."""
+KEYWORD_OF_TSPLIB = re.compile(r"\s*[A-Z_]+[ \t]*(:|\n)")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Something to read: what messages call it, how an instance of it is called, its content."""
+
+    where: str
+    stem: str = UNNAMED
+    content: bytes | str = b""
+
+    def __str__(self) -> str:
+        return self.where
+
+    def raw(self) -> bytes:
+        """The content, which must not be empty."""
+        if not self.content:
+            raise InputError(f"{self}: the file is empty")
+        if isinstance(self.content, str):
+            return self.content.encode("utf-8", errors="surrogatepass")
+        return self.content
+
+    def text(self, *, other_encoding: str | None = None) -> str:
+        """The content as text, from UTF-8 with or without byte order mark; it must not be blank.
+
+        ``other_encoding`` is tried where the bytes are not UTF-8.
+        """
+        text = self._decoded(self.content, other_encoding).removeprefix("\ufeff")
+        if not text.strip():
+            raise InputError(f"{self}: the file is empty")
+        return text
+
+    def _decoded(self, content: bytes | str, other_encoding: str | None) -> str:
+        if isinstance(content, str):
+            return content
+        try:
+            return content.decode("utf-8")
+        except UnicodeDecodeError as error:
+            if other_encoding is not None:
+                return content.decode(other_encoding)
+            line = content.count(b"\n", 0, error.start) + 1
+            raise InputError(
+                f"{self}, line {line}: not UTF-8 text; save it with the encoding UTF-8"
+            ) from None
+
+
+class NoRule(InputError):
+    """The file does not say who covers whom, and nor does the caller."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the caller says in place of the file; None for what the file may say.
+
+    ``note`` is called with a line about each thing in the file that is not used, and whether that
+    looks like a mistake.
+    """
+
+    nearest: int | Sequence[int] | None = None
+    radius: float | Sequence[float] | None = None
+    metric: str | None = None
+    note: Callable[[str, bool], None] = lambda message, mistake: None
+
+    @property
+    def has_rule(self) -> bool:
+        """Whether the caller says who covers whom."""
+        return self.nearest is not None or self.radius is not None
+
+    def rule(self, source: Source, in_file: Rule | None) -> Rule:
+        """The caller's coverage rule, or else the file's."""
+        if self.has_rule:
+            return make_rule(self.nearest, self.radius)
+        if in_file is None:
+            raise NoRule(
+                f"{source}: has no coverage rule; give nearest or radius (--nearest, --radius)"
+            )
+        return in_file
+
+
+@dataclass(frozen=True)
+class FoundTour:
+    """A tour as a file has it: place numbers, the names of the stops if it has them, the length.
+
+    A name is None where a stop has none. ``as_written``: a label as the format can write it.
+    """
+
+    places: Sequence[int]
+    length: float | None = None
+    names: Sequence[str | None] | None = None
+    as_written: Callable[[str], str] = str
+
+
+def from_path(path: Path) -> Source:
+    """The content of a file, and what it is called."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:
@@ -23,50 +120,50 @@ def read_bytes(path: Path) -> bytes:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
     except ValueError as error:  # a NUL in the name
         raise InputError(f"{str(path)!r}: cannot be read: {error}") from None
-    if not data:
-        raise InputError(f"{path}: the file is empty")
-    return data
+    # A file name need not be text; what is not becomes a question mark.
+    stem = path.stem.encode("utf-8", errors="replace").decode("utf-8")
+    return Source(str(path), stem, data)
 
 
-def read_text(path: Path, *, other_encoding: str | None = None) -> str:
-    """The text of a UTF-8 file, with or without byte order mark, that must not be blank.
-
-    ``other_encoding`` is tried where the bytes are not UTF-8.
-    """
-    data = read_bytes(path)
+def from_stream(stream: IO[Any]) -> Source:
+    """The content of a stream of text or bytes, which is read to its end."""
+    name = getattr(stream, "name", None)
+    path = Path(os.fsdecode(name)) if isinstance(name, str | bytes | os.PathLike) else None
+    if path is None or not path.suffix:
+        path = None
     try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        if other_encoding is None:
-            line = data.count(b"\n", 0, error.start) + 1
-            raise InputError(
-                f"{path}, line {line}: not UTF-8 text; save the file with the encoding UTF-8"
-            ) from None
-        text = data.decode(other_encoding)
-    if not text.strip():
-        raise InputError(f"{path}: the file is empty")
-    return text
+        content = stream.read()
+    except UnicodeDecodeError:
+        raise InputError(f"{path or 'the stream'}: not UTF-8 text") from None
+    except OSError as error:
+        raise InputError(f"{path or 'the stream'}: cannot be read: {error}") from None
+    if not isinstance(content, str | bytes):
+        raise InputError(f"the stream: expected text or bytes, got {shown(content)}")
+    if path is not None:
+        return Source(str(path), path.stem, content)
+    return Source("standard input" if name == "<stdin>" else "the stream", UNNAMED, content)
 
 
-def choose_rule(
-    path: Path,
-    in_file: Rule | None,
-    nearest: int | Sequence[int] | None,
-    radius: float | Sequence[float] | None,
-) -> Rule:
-    """The caller's coverage rule, or else the file's."""
-    if nearest is not None or radius is not None:
-        return make_rule(nearest, radius)
-    if in_file is None:
-        raise InputError(
-            f"{path}: the file has no coverage rule; give nearest or radius (--nearest, --radius)"
-        )
-    return in_file
+def likely_ending(source: Source) -> str:
+    """The ending that a file of this content would have."""
+    content = source.content
+    if isinstance(content, bytes):
+        if content.startswith(b"\x93NUMPY"):
+            return ".npy"
+        content = content[:4096].decode("utf-8-sig", errors="replace")
+    begin = content.removeprefix("\ufeff").lstrip()
+    if begin[:1] in ("{", "["):
+        return ".json"
+    if begin[:1] == "<":
+        return ".gpx"
+    if KEYWORD_OF_TSPLIB.match(begin):
+        return ".tour" if re.search(r"^\s*TYPE\s*:\s*TOUR\b", begin, re.M | re.I) else ".tsp"
+    return ".csv"
 
 
-def build(path: Path, **fields: Any) -> Instance:
+def build(source: Source, **fields: Any) -> Instance:
     """An instance from a file's fields; what is wrong with them is told with the file's name."""
     try:
         return Instance(**fields)
     except InputError as error:
-        raise InputError(f"{path}: {' '.join(str(error).split())}") from None
+        raise InputError(f"{source}: {' '.join(str(error).split())}") from None

@@ -14,11 +14,14 @@ import numpy as np
 
 from covertour.problem import metric as metrics
 from covertour.problem.coverage import Nearest, Radius, Rule, Sets
-from covertour.problem.errors import InputError, shown
+from covertour.problem.errors import InputError, did_you_mean, shown
 from covertour.problem.instance import LARGEST_COORDINATE
 from covertour.problem.metric import FloatArray, IntArray
 
 Where = Callable[[int], str]
+
+Note = Callable[[str, bool], None]
+"""Is told about something in a file that is not used, and whether that looks like a mistake."""
 
 COLUMNS = {
     "x": ("x", "easting", "x_coord", "xcoord", "coord_x"),
@@ -43,9 +46,13 @@ YES = {"1", "true", "yes", "y", "x"}
 NO = {"0", "false", "no", "n", ""}
 
 
+MOST_UNUSED = 6
+"""How many unused columns a note names."""
+
+
 def find_columns(header: Sequence[str], where: str) -> dict[str, int]:
     """Which columns hold what: from the keys of :data:`COLUMNS` to positions in the header."""
-    plain = [re.sub(r"[\s-]+", "_", title.strip().lower()) for title in header]
+    plain = _plain(header)
     found = {}
     for role, titles in COLUMNS.items():
         matches = sorted(
@@ -60,6 +67,33 @@ def find_columns(header: Sequence[str], where: str) -> dict[str, int]:
             raise InputError(f"{where}: the columns {both} both give the {role}")
         found[role] = matches[0][1]
     return found
+
+
+def _plain(header: Sequence[str]) -> list[str]:
+    """The titles as :data:`COLUMNS` has them: in lower case, words joined by underscores."""
+    return [re.sub(r"[\s-]+", "_", title.strip().lower()) for title in header]
+
+
+def tell_of_unused(header: Sequence[str], where: str, note: Note, kind: str = "column") -> None:
+    """Tell which columns hold nothing that is known, and what they may be meant to be."""
+    plain = _plain(header)
+    # A title whose meaning is there already, under its right name, is hardly that name misspelt.
+    missing = [titles for titles in COLUMNS.values() if set(plain).isdisjoint(titles)]
+    likely = [title for titles in missing for title in titles if len(title) > 3]
+    known = {title for titles in COLUMNS.values() for title in titles}
+    unused = []
+    for title, word in zip(header, plain, strict=True):
+        if word in known:
+            continue
+        hint = did_you_mean(word, likely, list_all=False)
+        if hint:
+            note(f"{where}: the {kind} {shown(title)} is not used{hint}", True)
+        else:
+            unused.append(shown(title))
+    if unused:
+        more = f" and {len(unused) - MOST_UNUSED} more" if len(unused) > MOST_UNUSED else ""
+        names = f"{kind}: {', '.join(unused[:MOST_UNUSED])}{more}"
+        note(f"{where}: not used, {names}", False)
 
 
 def numbers(values: Sequence[str], what: str, where: Where) -> FloatArray:
@@ -173,7 +207,8 @@ def rule(columns: Mapping[str, Sequence[str]], where: Where) -> Rule | None:
     if len(bad):
         row = int(bad[0])
         raise InputError(f"{where(row)}: nearest {each[row]:g} is not a whole number")
-    return Nearest(int(each[0]) if same else each.astype(np.int64))
+    # Whether they are too large is for the instance to say, which makes integers of them.
+    return Nearest(int(each[0]) if same else each)  # type: ignore[arg-type]
 
 
 def _members(row: int, value: str, n: int, where: Where) -> IntArray:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,13 +22,12 @@ from covertour.formats.json import (
     rule_to_value,
     wishes_to_value,
 )
-from covertour.formats.source import build, choose_rule, read_text
+from covertour.formats.source import UNNAMED, FoundTour, Given, Source, build
 from covertour.problem.errors import InputError, shown
 from covertour.problem.instance import Instance
 from covertour.problem.metric import FloatArray
 from covertour.problem.tour import Tour, check_places
 from covertour.solving.result import Result, tour_of
-from covertour.storage import write_text
 
 METRIC_OF = {
     "EUC_2D": "euc_2d",
@@ -68,13 +66,13 @@ class Entry:
     data: str
 
 
-def _entries(path: Path) -> list[Entry]:
+def _entries(source: Source) -> list[Entry]:
     """What the file says, in order, up to EOF."""
-    text = read_text(path, other_encoding="latin-1").replace("\r\n", "\n").replace("\r", "\n")
+    text = source.text(other_encoding="latin-1").replace("\r\n", "\n").replace("\r", "\n")
     found = list(KEYWORD.finditer(text))
     start = found[0].start() if found else len(text)
     if text[:start].strip():
-        raise InputError(f"{path}, line 1: not a TSPLIB file, expected a keyword such as NAME")
+        raise InputError(f"{source}, line 1: not a TSPLIB file, expected a keyword such as NAME")
     entries = []
     line, counted = 1, 0
     for index, match in enumerate(found):
@@ -86,57 +84,51 @@ def _entries(path: Path) -> list[Entry]:
     return entries
 
 
-def read(
-    path: Path,
-    *,
-    nearest: int | Sequence[int] | None,
-    radius: float | Sequence[float] | None,
-    metric: str | None,
-) -> Instance:
+def read(source: Source, given: Given) -> Instance:
     """An instance from a TSPLIB problem; the caller's metric replaces the file's."""
-    entries = _entries(path)
+    entries = _entries(source)
     said: dict[str, Entry] = {}
     more: dict[str, Any] = {}
     for entry in entries:
         if entry.keyword == "COMMENT":
             if entry.value.startswith(COMMENT + "{"):
-                more = _from_comment(path, entry)
+                more = _from_comment(source, entry)
         elif entry.keyword in said:
-            raise InputError(f"{path}, line {entry.line}: {entry.keyword} is given twice")
+            raise InputError(f"{source}, line {entry.line}: {entry.keyword} is given twice")
         else:
             said[entry.keyword] = entry
         if entry.data.strip() and entry.keyword not in (NODES, DISPLAY, WEIGHTS):
             raise InputError(
-                f"{path}, line {entry.line}: {shown(entry.keyword)} with data below it is not "
+                f"{source}, line {entry.line}: {shown(entry.keyword)} with data below it is not "
                 f"supported"
             )
     kind = said["TYPE"].value.upper() if "TYPE" in said else "TSP"
     if kind.split()[:1] not in (["TSP"], ["ATSP"]):
         raise InputError(
-            f"{path}, line {said['TYPE'].line}: TYPE {shown(kind)} is not supported, "
+            f"{source}, line {said['TYPE'].line}: TYPE {shown(kind)} is not supported, "
             "expected TSP or ATSP"
         )
-    n = _dimension(path, said.get("DIMENSION"))
-    metric = metric or _metric(path, said)
+    n = _dimension(source, said.get("DIMENSION"))
+    metric = given.metric or _metric(source, said)
     fields: dict[str, Any] = {
         "metric": metric,
-        "name": said["NAME"].value if "NAME" in said and said["NAME"].value else path.stem,
+        "name": said["NAME"].value if "NAME" in said and said["NAME"].value else source.stem,
         **more,
     }
     if metric == "matrix":
-        fields["matrix"] = _weights(path, n, said)
+        fields["matrix"] = _weights(source, n, said)
     section = said.get(NODES, said.get(DISPLAY))
     if section is not None:
-        fields["coordinates"] = _coordinates(path, n, section, metric)
+        fields["coordinates"] = _coordinates(source, n, section, metric)
     elif metric != "matrix":
-        raise InputError(f"{path}: {NODES} is missing")
+        raise InputError(f"{source}: {NODES} is missing")
     in_file = fields.pop("rule", None)
-    return build(path, rule=choose_rule(path, in_file, nearest, radius), **fields)
+    return build(source, rule=given.rule(source, in_file), **fields)
 
 
-def _from_comment(path: Path, entry: Entry) -> dict[str, Any]:
-    where = f"{path}, line {entry.line}"
-    value = parse(entry.value.removeprefix(COMMENT), lambda _: where)
+def _from_comment(source: Source, entry: Entry) -> dict[str, Any]:
+    where = f"{source}, line {entry.line}"
+    value = parse(entry.value.removeprefix(COMMENT), str(source), entry.line)
     fields = check_fields(where, value)
     known = ("name", "depot", "required", "forbidden", "labels")
     unknown = [field for field in fields if field not in known]
@@ -146,31 +138,31 @@ def _from_comment(path: Path, entry: Entry) -> dict[str, Any]:
     return fields if rule is None else fields | {"rule": rule}
 
 
-def _dimension(path: Path, entry: Entry | None) -> int:
+def _dimension(source: Source, entry: Entry | None) -> int:
     if entry is None:
-        raise InputError(f"{path}: DIMENSION is missing")
+        raise InputError(f"{source}: DIMENSION is missing")
     if not re.fullmatch(r"[0-9]{1,18}", entry.value) or int(entry.value) < 1:
         raise InputError(
-            f"{path}, line {entry.line}: DIMENSION {shown(entry.value)}, "
+            f"{source}, line {entry.line}: DIMENSION {shown(entry.value)}, "
             "expected a whole number of at least 1"
         )
     return int(entry.value)
 
 
-def _metric(path: Path, said: dict[str, Entry]) -> str:
+def _metric(source: Source, said: dict[str, Entry]) -> str:
     entry = said.get("EDGE_WEIGHT_TYPE")
     if entry is None:
-        raise InputError(f"{path}: EDGE_WEIGHT_TYPE is missing")
+        raise InputError(f"{source}: EDGE_WEIGHT_TYPE is missing")
     kind = entry.value.upper()
     if kind not in METRIC_OF:
         raise InputError(
-            f"{path}, line {entry.line}: EDGE_WEIGHT_TYPE {shown(entry.value)} is not supported, "
+            f"{source}, line {entry.line}: EDGE_WEIGHT_TYPE {shown(entry.value)} is not supported, "
             f"expected one of {', '.join(METRIC_OF)}"
         )
     return METRIC_OF[kind]
 
 
-def _coordinates(path: Path, n: int, section: Entry, metric: str) -> FloatArray:
+def _coordinates(source: Source, n: int, section: Entry, metric: str) -> FloatArray:
     """float64[n, 2] from lines of node number and two coordinates, in the order of the numbers."""
 
     def lines() -> list[tuple[int, list[str]]]:
@@ -178,7 +170,7 @@ def _coordinates(path: Path, n: int, section: Entry, metric: str) -> FloatArray:
         return [(section.line + 1 + at, cells) for at, cells in enumerate(split) if cells]
 
     def where(row: int) -> str:
-        return f"{path}, line {lines()[row][0]}"
+        return f"{source}, line {lines()[row][0]}"
 
     tokens = section.data.split()
     if len(tokens) != 3 * n:
@@ -187,7 +179,7 @@ def _coordinates(path: Path, n: int, section: Entry, metric: str) -> FloatArray:
         if bad is None or bad == len(rows) - 1 < n:
             found = len(rows) if bad is None else len(rows) - 1
             raise InputError(
-                f"{path}: {section.keyword}: expected {n} nodes as DIMENSION says, found {found}"
+                f"{source}: {section.keyword}: expected {n} nodes as DIMENSION says, found {found}"
                 + ("; the file is cut short" if found < n else "")
             )
         raise InputError(
@@ -214,18 +206,18 @@ def _coordinates(path: Path, n: int, section: Entry, metric: str) -> FloatArray:
     return points
 
 
-def _weights(path: Path, n: int, said: dict[str, Entry]) -> FloatArray:
+def _weights(source: Source, n: int, said: dict[str, Entry]) -> FloatArray:
     """The matrix, float64[n, n], of an EDGE_WEIGHT_SECTION."""
     section = said.get(WEIGHTS)
     if section is None:
-        raise InputError(f"{path}: {WEIGHTS} is missing")
+        raise InputError(f"{source}: {WEIGHTS} is missing")
     layout = said.get("EDGE_WEIGHT_FORMAT")
     if layout is None:
-        raise InputError(f"{path}: EDGE_WEIGHT_FORMAT is missing")
+        raise InputError(f"{source}: EDGE_WEIGHT_FORMAT is missing")
     shape = SHAPES.get(layout.value.upper())
     if shape is None:
         raise InputError(
-            f"{path}, line {layout.line}: EDGE_WEIGHT_FORMAT {shown(layout.value)} is not "
+            f"{source}, line {layout.line}: EDGE_WEIGHT_FORMAT {shown(layout.value)} is not "
             f"supported, expected one of {', '.join(SHAPES)}"
         )
 
@@ -234,8 +226,8 @@ def _weights(path: Path, n: int, said: dict[str, Entry]) -> FloatArray:
         for at, line in enumerate(section.data.split("\n")):
             passed += len(line.split())
             if passed > token:
-                return f"{path}, line {section.line + 1 + at}"
-        return f"{path}, line {section.line}"
+                return f"{source}, line {section.line + 1 + at}"
+        return f"{source}, line {section.line}"
 
     tokens = section.data.split()
     expected = n * n if shape == "full" else n * (n + 1) // 2
@@ -243,7 +235,7 @@ def _weights(path: Path, n: int, said: dict[str, Entry]) -> FloatArray:
         expected -= n
     if len(tokens) != expected:
         raise InputError(
-            f"{path}: {WEIGHTS}: expected {expected} numbers for {layout.value} of {n} nodes, "
+            f"{source}: {WEIGHTS}: expected {expected} numbers for {layout.value} of {n} nodes, "
             f"found {len(tokens)}" + ("; the file is cut short" if len(tokens) < expected else "")
         )
     values = table.numbers(tokens, "distance", where)
@@ -261,16 +253,16 @@ def _weights(path: Path, n: int, said: dict[str, Entry]) -> FloatArray:
     return half + half.T
 
 
-def write(path: Path, instance: Instance) -> None:
-    """Write an instance in a metric that TSPLIB knows; reading it gives the same one."""
+def encode(instance: Instance) -> str:
+    """The text of an instance in a metric that TSPLIB knows; reading it gives the same one."""
     kinds = {metric: kind for kind, metric in METRIC_OF.items()}
     if instance.metric not in kinds:
         raise InputError(
-            f"{path}: TSPLIB has no metric {instance.metric!r}, only {', '.join(kinds)}; "
+            f"TSPLIB has no metric {instance.metric!r}, only {', '.join(kinds)}; "
             "write a .json or .csv file instead"
         )
     more: dict[str, Any] = {"coverage": rule_to_value(instance.rule), **wishes_to_value(instance)}
-    name = " ".join(instance.name.split()) or path.stem
+    name = _name(instance)
     if name != instance.name:
         more["name"] = instance.name
     lines = [
@@ -292,7 +284,12 @@ def write(path: Path, instance: Instance) -> None:
         lines.extend(
             f"{node} {x} {y}" for node, (x, y) in enumerate(zip(*columns, strict=True), start=1)
         )
-    write_text(path, "\n".join([*lines, "EOF", ""]))
+    return "\n".join([*lines, "EOF", ""])
+
+
+def _name(instance: Instance) -> str:
+    """The name on one line, which must have something on it."""
+    return " ".join(instance.name.split()) or UNNAMED
 
 
 def _texts(values: Iterable[float]) -> Iterable[str]:
@@ -300,26 +297,26 @@ def _texts(values: Iterable[float]) -> Iterable[str]:
     return (repr(value).removesuffix(".0") for value in values)
 
 
-def write_outcome(path: Path, instance: Instance, outcome: Result | Tour) -> None:
-    """Write a tour with node numbers from 1, its length in the comment as LKH does."""
+def encode_outcome(instance: Instance, outcome: Result | Tour) -> str:
+    """A tour with node numbers from 1, its length in the comment as LKH does."""
     tour = tour_of(outcome)
     check_places(instance, tour.places)
     lines = [
-        f"NAME : {' '.join(instance.name.split()) or path.stem}",
+        f"NAME : {_name(instance)}",
         f"COMMENT : Length = {next(iter(_texts([float(tour.length)])))}",
         "TYPE : TOUR",
         f"DIMENSION : {len(tour)}",
         TOUR,
         *map(str, (tour.places + 1).tolist()),
     ]
-    write_text(path, "\n".join([*lines, "-1", "EOF", ""]))
+    return "\n".join([*lines, "-1", "EOF", ""])
 
 
-def read_tour(path: Path) -> tuple[Sequence[int], float | None]:
-    """The places and the claimed length of a TSPLIB tour."""
-    entries = {entry.keyword: entry for entry in _entries(path)}
+def read_tour(source: Source) -> FoundTour:
+    """A TSPLIB tour, and the length that its comment claims."""
+    entries = {entry.keyword: entry for entry in _entries(source)}
     if TOUR not in entries:
-        raise InputError(f"{path}: {TOUR} is missing")
+        raise InputError(f"{source}: {TOUR} is missing")
     length = None
     said = re.search(
         r"\blength\s*[:=]?\s*([0-9][0-9.eE+-]*)", _comment(entries), flags=re.IGNORECASE
@@ -335,19 +332,19 @@ def read_tour(path: Path) -> tuple[Sequence[int], float | None]:
         for token in line.split():
             if not re.fullmatch(r"[+-]?[0-9]{1,18}", token):
                 raise InputError(
-                    f"{path}, line {section.line + at}: {shown(token)} is not a node number"
+                    f"{source}, line {section.line + at}: {shown(token)} is not a node number"
                 )
             if int(token) == -1:
-                return places, length
+                return FoundTour(places, length)
             places.append(int(token) - 1)
     if "DIMENSION" in entries:
-        expected = _dimension(path, entries["DIMENSION"])
+        expected = _dimension(source, entries["DIMENSION"])
         if len(places) < expected:
             raise InputError(
-                f"{path}: {TOUR}: expected {expected} stops as DIMENSION says, "
+                f"{source}: {TOUR}: expected {expected} stops as DIMENSION says, "
                 f"found {len(places)}; the file is cut short"
             )
-    return places, length
+    return FoundTour(places, length)
 
 
 def _comment(entries: dict[str, Entry]) -> str:

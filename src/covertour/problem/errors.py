@@ -15,7 +15,10 @@ class SolveError(RuntimeError):
 
 def shown(value: object, most: int = 40) -> str:
     """A value for a message: on one line and not longer than a glance."""
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except RecursionError:
+        return f"a deeply nested {type(value).__name__}"
     return text if len(text) <= most else text[: most - 3] + "..."
 
 

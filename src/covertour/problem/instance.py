@@ -21,10 +21,13 @@ from covertour.problem.coverage import (
     build_coverage,
     only_rule,
 )
-from covertour.problem.errors import InputError
+from covertour.problem.errors import InputError, shown
 from covertour.problem.metric import FloatArray, IntArray
 
 LARGEST_COORDINATE = 1e100
+
+LARGEST_NEAREST = 10**15
+"""Whole numbers up to here are told apart, as integers and as floating-point numbers."""
 
 LEAST_APART = 1e-130
 """Distances other than 0 that are less than this are refused: their squares would vanish, and a
@@ -251,8 +254,15 @@ def make_rule(
 
 def _numbers(field: str, values: Any) -> FloatArray:
     try:
-        return np.array(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
+        found = np.asarray(values)
+        if found.dtype.kind not in "biufO" or (found.dtype.kind == "b" and found.size):
+            raise InputError(f"{field}: expected numbers, got {shown(values)}")
+        return np.array(found, dtype=np.float64)
+    except OverflowError:
+        raise InputError(f"{field}: a number is too large") from None
+    except InputError:
+        raise
+    except (TypeError, ValueError):
         raise InputError(f"{field}: expected numbers in rows of one length") from None
 
 
@@ -332,6 +342,10 @@ def _checked_rule(rule: Rule, n: int) -> Rule:
             counts = _one_or_each("nearest", k, n)
             if np.any(counts != np.floor(counts)):
                 raise InputError("nearest: expected whole numbers")
+            if np.any(counts > LARGEST_NEAREST):
+                raise InputError(
+                    f"nearest: {np.max(counts):g} is more than the most, {LARGEST_NEAREST:g}"
+                )
             whole = counts.astype(np.int64)
             return Nearest(int(whole) if whole.ndim == 0 else whole)
         case Radius(r):

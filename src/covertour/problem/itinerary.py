@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +30,36 @@ class Itinerary:
     stop_of: IntArray
     distance: FloatArray
     length: float
+
+    def to_list(self, instance: Instance) -> list[dict[str, Any]]:
+        """The stops as plain values: names, the way to each, and whom it serves how far away."""
+        return [
+            {
+                "stop": number,
+                "place": place,
+                "name": instance.label(place),
+                "leg": leg,
+                "distance": running,
+                "serves": [
+                    {
+                        "place": other,
+                        "name": instance.label(other),
+                        "distance": float(self.distance[other]),
+                    }
+                    for other in served.tolist()
+                ],
+            }
+            for number, (place, leg, running, served) in enumerate(
+                zip(
+                    self.places.tolist(),
+                    self.legs.tolist()[:-1],
+                    self.running.tolist()[:-1],
+                    self.served,
+                    strict=True,
+                ),
+                start=1,
+            )
+        ]
 
 
 def itinerary(instance: Instance, tour: Tour) -> Itinerary:

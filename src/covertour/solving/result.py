@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from covertour.problem.instance import Instance
+from covertour.problem.itinerary import itinerary
 from covertour.problem.tour import Tour
 from covertour.solving.stop import PROVEN, relative_gap
 from covertour.version import __version__
@@ -60,6 +61,7 @@ class Result:
             "seed": self.seed,
             "iterations": self.iterations,
             "stopped": self.stopped,
+            "stops": itinerary(self.instance, self.tour).to_list(self.instance),
             "version": __version__,
         }
 

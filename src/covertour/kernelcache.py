@@ -2,9 +2,9 @@
 
 numba's own cache asks only whether the file of the kernel itself has changed. Here machine code is
 filed under a fingerprint of everything that it depends on: the sources of its own folder (the
-kernels that it calls) and of ``problem/`` (constants that it uses), how kernels are compiled, and
-the versions of what compiled it. So a change is never overlooked, and a fresh checkout, a reinstall
-or a container layer, which only change dates, need nothing compiled again.
+kernels that it calls), ``problem/metric.py`` (constants that it uses), how kernels are compiled,
+and the versions of what compiled it. So a change is never overlooked, and a fresh checkout, a
+reinstall or a container layer, which only change dates, need nothing compiled again.
 
 It is looked for beside the package, then in the user's cache directory, and written to the first of
 the two that can be written. COVERTOUR_CACHE_DIR, or else numba's NUMBA_CACHE_DIR, names another
@@ -37,6 +37,9 @@ from covertour.problem.errors import InputError
 from covertour.storage import write_bytes
 
 PACKAGE = Path(__file__).parent
+
+SHARED_SOURCES = ("kernel.py", "kernelcache.py", "problem/metric.py")
+"""What kernels everywhere depend on beside the sources of their own folder."""
 
 FINGERPRINTS_KEPT = 4
 """The machine code of so many earlier fingerprints of a folder stays in the cache."""
@@ -137,8 +140,7 @@ def fingerprint(folder: Path) -> str | None:
     parts = [part.encode() for part in (str(sys.implementation.cache_tag), *versions)]
     try:
         own = sorted(folder.glob("*.py"))
-        how = [PACKAGE / "kernel.py", PACKAGE / "kernelcache.py"]
-        for source in (*own, *how, *sorted((PACKAGE / "problem").glob("*.py"))):
+        for source in (*own, *(PACKAGE / shared for shared in SHARED_SOURCES)):
             parts += [source.name.encode(), source.read_bytes()]
     except OSError:
         return None

@@ -1,11 +1,37 @@
 """improve: 2-opt and Or-opt around the queued stops, until none of them finds a shorter tour.
 
-Stops nearby come from the blocks of the problem; the stops that a move touches are queued again.
-Where distances are asymmetric, segments keep their direction and a reversed path is priced stop by
-stop, so only short ones are tried.
+A move joins a queued stop to ``near``, a stop of its granular neighbourhood (Toth and Vigo 2003):
+the stops in the blocks around it. Below, ``-x-`` is a leg that a move takes away, ``===`` one that
+it adds, and ``...`` a path.
+
+2-opt joins the two stops, and their followers or predecessors; the path between is turned around:
+
+    JOIN_NEXT   ... stop -x- after ... near  -x- near_after ...
+                ... stop === near  ... after === near_after ...
+
+    JOIN_PREV   ... near_before -x- near   ... before -x- stop ...
+                ... near_before === before ... near   === stop ...
+
+Or-opt takes out a segment [stop..last] of up to three stops, which lies ahead of the stop or behind
+it, joins what was on both sides of it, and puts it beside near:
+
+                ... one -x- [stop..last] -x- other ...
+                ... one ======================= other ...
+
+    SHIFT_NEXT  ... near -x- near_after ...
+                ... near === [stop..last] === near_after ...
+
+    SHIFT_PREV  ... near_before -x- near ...
+                ... near_before === [last..stop] === near ...
+
+The best move of a stop is made, and the stops that it touches are queued again. Where distances are
+asymmetric, segments keep their direction and a turned path is priced stop by stop, so only short
+ones are tried.
 """
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba.extending import overload
@@ -41,9 +67,23 @@ LOG_RESERVE = 64
 
 UNDOABLE, FINAL = np.bool_(True), np.bool_(False)
 
-NONE, TURN_AHEAD, TURN_BEHIND, SHIFT_AHEAD, SHIFT_BEHIND = (np.int64(kind) for kind in range(5))
-"""Kinds of moves: 2-opt joins two stops and their followers, or their predecessors; Or-opt shifts a
-segment behind a stop or before it."""
+NO_MOVE, JOIN_NEXT, JOIN_PREV, SHIFT_NEXT, SHIFT_PREV = (np.int64(kind) for kind in range(5))
+"""Kinds of moves, as drawn above."""
+
+AHEAD, BEHIND = np.bool_(True), np.bool_(False)
+
+
+class Move(NamedTuple):
+    """A move of a stop: its kind, the stop that it is joined to, and what that gains.
+
+    A shift moves ``length`` stops, those AHEAD of the stop (``ahead``) or BEHIND it.
+    """
+
+    kind: Any
+    near: Any
+    length: Any
+    ahead: Any
+    gain: Any
 
 
 @inner
@@ -78,42 +118,50 @@ def _improve_stop(s, stop):
     return IMPROVERS[axes(s) == 3]  # a kernel is compiled with the one that it needs
 
 
+# --- Symmetric distances --------------------------------------------------------------------------
+
+
 def _improve_symmetric(s, stop):
-    """2-opt or Or-opt."""
-    size = s.tour.size
-    if size < 5:
+    if s.tour.size < 5:
         return False
+    best = _best_move(s, stop)
+    if best.kind == NO_MOVE:
+        return False
+    return _make_move(s, stop, best)
+
+
+@inner(inlined=True)
+def _best_move(s, stop):
+    """The move of a stop that gains most."""
     at = s.at
     after = at[stop].next
     before = at[stop].prev
     to_after = at[stop].leg
     to_before = at[before].leg
-    # Or-opt moves segments from stop to last: alone, or with one or two stops ahead or behind.
-    ahead_1 = after
+    # The segments from stop to last: alone, with one or two stops ahead, with one or two behind.
     ahead_2 = at[after].next
-    behind_1 = before
     behind_2 = at[before].prev
-    lasts = (stop, ahead_1, ahead_2, behind_1, behind_2)
-    beyond_ahead = at[ahead_2].next
-    beyond_behind = at[behind_2].prev
-    gaps = (
+    lasts = (stop, after, ahead_2, before, behind_2)
+    ahead_3 = at[ahead_2].next
+    behind_3 = at[behind_2].prev
+    savings = (  # of taking each of them out
         to_before + to_after - distance(s, before, after),
-        to_before + at[ahead_1].leg - distance(s, before, ahead_2),
-        to_before + at[ahead_2].leg - distance(s, before, beyond_ahead),
+        to_before + at[after].leg - distance(s, before, ahead_2),
+        to_before + at[ahead_2].leg - distance(s, before, ahead_3),
         to_after + at[behind_2].leg - distance(s, after, behind_2),
-        to_after + at[beyond_behind].leg - distance(s, after, beyond_behind),
+        to_after + at[behind_3].leg - distance(s, after, behind_3),
     )
-    widest = max(max(gaps[0], max(gaps[1], gaps[2])), max(gaps[3], gaps[4]))
-    widest = max(widest, max(to_after, to_before))  # nearer ones alone can gain anything
-    best = TINY * s.tour.length
-    move_kind = NONE
-    best_near = NOWHERE
-    best_segment = np.int64(0)
+    most = max(max(savings[0], max(savings[1], savings[2])), max(savings[3], savings[4]))
+    most = max(most, max(to_after, to_before))  # joining stops that are farther gains nothing
     kept = 0  # the near enough ones of those nearby, without branches again
     for index in range(stops_near(s, stop)):
         near = s.lists[NEAR, index]
         s.lists[NEAR, kept] = near
-        kept += (distance(s, stop, near) < widest) & (near != stop)
+        kept += (distance(s, stop, near) < most) & (near != stop)
+    best = TINY * s.tour.length
+    best_kind = NO_MOVE
+    best_near = NOWHERE
+    best_segment = np.int64(0)
     for index in range(kept):
         near = s.lists[NEAR, index]
         far = distance(s, stop, near)
@@ -124,90 +172,110 @@ def _improve_symmetric(s, stop):
         if far < to_after:
             gain = to_after + leg_after - far - distance(s, after, near_after)
             if gain > best:
-                best, move_kind, best_near = gain, TURN_AHEAD, near
+                best, best_kind, best_near = gain, JOIN_NEXT, near
         if far < to_before:
             gain = to_before + leg_before - far - distance(s, before, near_before)
             if gain > best:
-                best, move_kind, best_near = gain, TURN_BEHIND, near
+                best, best_kind, best_near = gain, JOIN_PREV, near
         for segment in range(5):
-            spare = gaps[segment] - far
+            spare = savings[segment] - far
             if spare + max(leg_after, leg_before) <= best:
                 continue
             last = lasts[segment]
-            if (near == ahead_1 and (segment == 1 or segment == 2)) or (
-                near == behind_1 and segment > 2
+            if (near == after and (segment == 1 or segment == 2)) or (
+                near == before and segment > 2
             ):
-                continue
+                continue  # near is in the segment
             if near == last:
                 continue
             if near_after != stop and near_after != last:
                 gain = spare + leg_after - distance(s, last, near_after)
                 if gain > best:
-                    best, move_kind, best_near = gain, SHIFT_AHEAD, near
+                    best, best_kind, best_near = gain, SHIFT_NEXT, near
                     best_segment = segment
             if near_before != stop and near_before != last:
                 gain = spare + leg_before - distance(s, last, near_before)
                 if gain > best:
-                    best, move_kind, best_near = gain, SHIFT_BEHIND, near
+                    best, best_kind, best_near = gain, SHIFT_PREV, near
                     best_segment = segment
-    if best_near == NOWHERE:
-        return False
-    near_after = at[best_near].next
-    near_before = at[best_near].prev
-    if move_kind == SHIFT_AHEAD or move_kind == SHIFT_BEHIND:
-        length = best_segment + 1 if best_segment < 3 else best_segment - 1
-        _move_segment(s, stop, best_near, length, best_segment < 3, move_kind == SHIFT_AHEAD)
+    ahead = best_segment < 3
+    length = best_segment + 1 if ahead else best_segment - 1
+    return Move(best_kind, best_near, length, ahead, best)
+
+
+@inner(inlined=True)
+def _make_move(s, stop, best):
+    """Make a move; False where it would reverse too long a path."""
+    at = s.at
+    near = best.near
+    after = at[stop].next
+    before = at[stop].prev
+    near_after = at[near].next
+    near_before = at[near].prev
+    if best.kind == SHIFT_NEXT or best.kind == SHIFT_PREV:
+        _shift(s, stop, near, best.length, best.ahead, best.kind == SHIFT_NEXT)
     else:
-        first, last = after, best_near
-        if move_kind == TURN_BEHIND:
+        first, last = after, near
+        if best.kind == JOIN_PREV:
             first, last = stop, near_before
         inside = path_size(s, first, last)
-        if inside > 0.5 * size:
+        if inside > 0.5 * s.tour.size:  # the rest of the tour is the shorter path to reverse
             first, last = at[last].next, at[first].prev
-            inside = size - inside
+            inside = s.tour.size - inside
         if inside > LONGEST_REVERSAL:
             return False
         reverse(s, first, last)
     touch(s, after)
     touch(s, before)
-    touch(s, best_near)
+    touch(s, near)
     touch(s, near_after)
     touch(s, near_before)
-    s.tour.length -= best
+    s.tour.length -= best.gain
     return True
 
 
 @inner
-def _move_segment(s, stop, near, length, forward, ahead):
-    """Move the segment of some stops from ``stop`` on between near and its neighbour.
+def _shift(s, stop, near, length, ahead, behind_near):
+    """Move a segment of some stops, from ``stop`` on, between near and its neighbour.
 
-    ``stop`` becomes near's neighbour; ``ahead`` says whether the segment comes behind near.
+    ``stop`` becomes near's neighbour; ``behind_near`` says on which side of it.
     """
     place = stop
-    anchor = near if ahead else s.at[near].prev
+    anchor = near if behind_near else s.at[near].prev
     for _ in range(length):
-        following = s.at[place].next if forward else s.at[place].prev
+        following = s.at[place].next if ahead else s.at[place].prev
         touch(s, place)
         move(s, place, anchor)
-        if ahead:
+        if behind_near:
             anchor = place
         place = following
     touch(s, place)
 
 
+# --- Asymmetric distances -------------------------------------------------------------------------
+
+
 def _improve_directed(s, stop):
-    """Or-opt or short 2-opt, in an asymmetric problem."""
-    size = s.tour.size
-    if size < 3:
+    if s.tour.size < 3:
         return False
-    after = s.at[stop].next
+    best = _best_shift(s, stop)
+    best = _better_turn(s, stop, best)
+    if best.kind == NO_MOVE:
+        return False
+    _make_directed_move(s, stop, best)
+    return True
+
+
+@inner
+def _best_shift(s, stop):
+    """Or-opt: the segment from a stop on and the place for it that gain most."""
+    size = s.tour.size
     before = s.at[stop].prev
     from_before = distance(s, before, stop)
-    to_after = distance(s, stop, after)
     best = TINY * s.tour.length
+    best_kind = NO_MOVE
     best_near = NOWHERE
     best_length = np.int64(0)
-    best_last = NOWHERE
     last = stop
     second = stop
     for length in range(1, min(LONGEST_SEGMENT, size - 2) + 1):
@@ -216,25 +284,32 @@ def _improve_directed(s, stop):
         if length == 2:
             second = last
         beyond = s.at[last].next
-        gap = from_before + distance(s, last, beyond) - distance(s, before, beyond)
+        saved = from_before + distance(s, last, beyond) - distance(s, before, beyond)
         for at in range(size):
             near = s.lists[STOPS, at]
             follower = s.at[near].next
             if near == stop or near == second or near == last or near == before:
                 continue
             gain = (
-                gap
+                saved
                 - distance(s, near, stop)
                 - distance(s, last, follower)
                 + distance(s, near, follower)
             )
             if gain > best:
-                best, best_near, best_length = gain, near, length
-    # 2-opt: stop -> near ... after -> follower, the path from after to near turned around.
+                best, best_kind, best_near, best_length = gain, SHIFT_NEXT, near, length
+    return Move(best_kind, best_near, best_length, AHEAD, best)
+
+
+@inner
+def _better_turn(s, stop, best):
+    """2-opt: the path from the next stop on that gains most when turned, if more than ``best``."""
+    after = s.at[stop].next
+    to_after = distance(s, stop, after)
     there = 0.0
     back = 0.0
     near = after
-    for _ in range(min(LONGEST_PRICED, size - 2)):
+    for _ in range(min(LONGEST_PRICED, s.tour.size - 2)):
         follower = s.at[near].next
         there += distance(s, near, follower)
         back += distance(s, follower, near)
@@ -248,20 +323,24 @@ def _improve_directed(s, stop):
             - back
             - distance(s, after, follower)
         )
-        if gain > best:
-            best, best_length, best_last, best_near = gain, 0, near, near
-    if best_near == NOWHERE:
-        return False
-    touch(s, before)
+        if gain > best.gain:
+            best = Move(JOIN_NEXT, near, np.int64(0), AHEAD, gain)
+    return best
+
+
+@inner
+def _make_directed_move(s, stop, best):
+    """Make a move that keeps the direction of segments and turns short paths."""
+    after = s.at[stop].next
+    touch(s, s.at[stop].prev)
     touch(s, after)
-    touch(s, best_near)
-    touch(s, s.at[best_near].next)
-    if best_length == 0:
-        reverse(s, after, best_last)
+    touch(s, best.near)
+    touch(s, s.at[best.near].next)
+    if best.kind == JOIN_NEXT:
+        reverse(s, after, best.near)
     else:
-        _move_segment(s, stop, best_near, best_length, np.bool_(True), np.bool_(True))
-    s.tour.length -= best
-    return True
+        _shift(s, stop, best.near, best.length, AHEAD, AHEAD)
+    s.tour.length -= best.gain
 
 
 IMPROVERS = {False: _improve_symmetric, True: _improve_directed}

@@ -30,6 +30,7 @@ MAY_IMPORT = {
     **{solver: {"problem", solver, *SHARED, *CONTRACT} for solver in SOLVERS},
     "solving": {"problem", "kernelcache", "version", "solving", *CONTRACT, *SOLVERS},
     "covertour": {"problem", "search", "solving", "version", "formats", "plot", *CONTRACT},
+    "__main__": {"cli"},
     "data": {"data"},
     "plot": {"problem", "plot", *CONTRACT},
     "formats": {"problem", "storage", "version", "formats", "plot", *CONTRACT},

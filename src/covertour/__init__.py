@@ -12,47 +12,57 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from covertour.problem.coverage import Nearest, Radius, Sets
-from covertour.problem.errors import InputError, SolveError
-from covertour.problem.generate import random_instance
-from covertour.problem.instance import Instance
-from covertour.problem.referee import Verdict, verify
-from covertour.problem.tour import Tour, make_tour, service
-from covertour.solving.result import Result
-from covertour.solving.stop import (
-    GapBelow,
-    MaxIterations,
-    MaxSeconds,
-    NoImprovement,
-    Progress,
-    TargetLength,
-)
-from covertour.version import __version__
-
 if TYPE_CHECKING:
     from covertour import plot
     from covertour.formats import read, read_tour, write
+    from covertour.problem.coverage import Nearest, Radius, Sets
+    from covertour.problem.errors import InputError, SolveError
+    from covertour.problem.generate import random_instance
+    from covertour.problem.instance import Instance
+    from covertour.problem.referee import Verdict, verify
+    from covertour.problem.tour import Tour, make_tour, service
     from covertour.search.params import LnsParams
     from covertour.solving.clock import Clock
     from covertour.solving.many import solve_many
     from covertour.solving.methods import METHODS, Decoding, Method, Outcome
+    from covertour.solving.result import Result
     from covertour.solving.solve import solve
+    from covertour.solving.stop import (
+        GapBelow,
+        MaxIterations,
+        MaxSeconds,
+        NoImprovement,
+        Progress,
+        TargetLength,
+    )
+    from covertour.version import __version__
 
-_LAZY = {
-    "Clock": "covertour.solving.clock",
-    "Decoding": "covertour.solving.methods",
-    "LnsParams": "covertour.search.params",
-    "METHODS": "covertour.solving.methods",
-    "Method": "covertour.solving.methods",
-    "Outcome": "covertour.solving.methods",
-    "plot": "covertour.plot",
-    "read": "covertour.formats",
-    "read_tour": "covertour.formats",
-    "solve": "covertour.solving.solve",
-    "solve_many": "covertour.solving.many",
-    "write": "covertour.formats",
+_HOMES = {
+    "formats": ("read", "read_tour", "write"),
+    "plot": ("plot",),
+    "problem.coverage": ("Nearest", "Radius", "Sets"),
+    "problem.errors": ("InputError", "SolveError"),
+    "problem.generate": ("random_instance",),
+    "problem.instance": ("Instance",),
+    "problem.referee": ("Verdict", "verify"),
+    "problem.tour": ("Tour", "make_tour", "service"),
+    "search.params": ("LnsParams",),
+    "solving.clock": ("Clock",),
+    "solving.many": ("solve_many",),
+    "solving.methods": ("METHODS", "Decoding", "Method", "Outcome"),
+    "solving.result": ("Result",),
+    "solving.solve": ("solve",),
+    "solving.stop": (
+        "GapBelow",
+        "MaxIterations",
+        "MaxSeconds",
+        "NoImprovement",
+        "Progress",
+        "TargetLength",
+    ),
+    "version": ("__version__",),
 }
-"""Public names whose modules are imported on first use, so that ``import covertour`` is quick."""
+"""Where the public names live; their modules are imported on first use."""
 
 __all__ = [
     "METHODS",
@@ -91,10 +101,13 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name not in _LAZY:
-        raise AttributeError(f"module 'covertour' has no attribute {name!r}")
-    module = import_module(_LAZY[name])
-    return module if module.__name__ == f"covertour.{name}" else getattr(module, name)
+    for home, names in _HOMES.items():
+        if name in names:
+            module = import_module(f"covertour.{home}")
+            value = module if name == home else getattr(module, name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module 'covertour' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

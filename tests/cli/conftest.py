@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from covertour import cli, random_instance, solve
+from covertour import cli, random_instance, solve, write
 from covertour.neural.inference.compiled import loops
 from covertour.solving.stop import MaxIterations
 
@@ -58,7 +58,7 @@ Command = Callable[..., Ran]
 @pytest.fixture(scope="session", autouse=True)
 def _compiled() -> None:
     """All is compiled before the first test, so that none sees the notice about it."""
-    solve(random_instance(5, nearest=1), stop=MaxIterations(1))
+    solve(random_instance(12, nearest=1), stop=MaxIterations(1))
     loops()
 
 
@@ -84,6 +84,13 @@ def villages(tmp_path: Path) -> str:
     """A CSV of five named places, in the directory where ``covertour`` runs."""
     (tmp_path / "villages.csv").write_text(VILLAGES)
     return "villages.csv"
+
+
+@pytest.fixture
+def county(tmp_path: Path) -> str:
+    """An instance of 40 places, too many to be answered at once."""
+    write(tmp_path / "county.json", random_instance(40, nearest=2).with_changes(name="county"))
+    return "county.json"
 
 
 @pytest.fixture

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from covertour import cli
+from covertour import cli, read, verify
 from covertour.problem.errors import InputError, SolveError
 
-PROGRAM = (sys.executable, "-c", "from covertour.cli import main; main()")
+PROGRAM = (sys.executable, "-m", "covertour")
 VERBS = ("solve", "check", "plot", "convert", "info", "generate", "methods", "demo", "warmup")
 
 
@@ -51,9 +51,9 @@ def test_json_can_be_piped(villages: str, tmp_path: Path) -> None:
     assert json.loads(ran.stdout)["method"] == "lns"
 
 
-def test_without_a_place_for_a_cache_it_compiles_and_says_so(villages: str, tmp_path: Path) -> None:
+def test_without_a_place_for_a_cache_it_compiles_and_says_so(county: str, tmp_path: Path) -> None:
     ran = covertour_process(
-        *("solve", villages, "--radius", "1", "--iterations", "20", "--json"),
+        *("solve", county, "--iterations", "20", "--json"),
         directory=tmp_path,
         COVERTOUR_CACHE_DIR="/dev/null/nothing",
     )
@@ -102,7 +102,10 @@ def heed_ctrl_c() -> None:
 
 
 def on_terminal(
-    *arguments: str, directory: Path, interrupt_at: bytes | None = None
+    *arguments: str,
+    directory: Path,
+    interrupt_at: bytes | None = None,
+    interrupt: signal.Signals = signal.SIGINT,
 ) -> tuple[int, str]:
     """Run on a pseudo-terminal, with Ctrl-C once the text appears: exit code and what was shown."""
     pty = pytest.importorskip("pty")
@@ -123,35 +126,56 @@ def on_terminal(
         while chunk := os.read(controller, 65536):
             shown += chunk
             if interrupt_at is not None and interrupt_at in shown:
-                process.send_signal(signal.SIGINT)
+                process.send_signal(interrupt)
                 interrupt_at = None
     os.close(controller)
     return process.wait(), shown.decode()
 
 
-def test_on_a_terminal_a_live_line_shows_progress(villages: str, tmp_path: Path) -> None:
-    code, shown = on_terminal(
-        "solve", villages, "--nearest", "0", "--seconds", "0.4", directory=tmp_path
-    )
+def test_on_a_terminal_a_live_line_shows_progress(county: str, tmp_path: Path) -> None:
+    code, shown = on_terminal("solve", county, "--seconds", "0.4", directory=tmp_path)
     assert code == 0
     assert "iterations/s" in shown
     assert "of 0.4 s" in shown
     assert "back to" in shown
 
 
-def test_ctrl_c_during_a_solve_keeps_the_best_tour(villages: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("interrupt", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("more", [(), ("--workers", "2"), ("--json",)])
+def test_an_interrupted_solve_keeps_the_best_tour_and_says_so(
+    county: str, tmp_path: Path, interrupt: signal.Signals, more: tuple[str, ...]
+) -> None:
     code, shown = on_terminal(
-        *("solve", villages, "--nearest", "0", "--seconds", "60", "--output", "out.json"),
+        *("solve", county, "--seconds", "600", "--output", "out.json", *more),
         directory=tmp_path,
         interrupt_at=b"iterations/s",
+        interrupt=interrupt,
     )
-    assert code == 0
-    assert "back to" in shown
-    assert json.loads((tmp_path / "out.json").read_text())["length"] == pytest.approx(14)
+    assert code == 130
+    assert '"stopped": "interrupt"' in shown or "interrupted; this is the best tour" in shown
+    assert shown.rstrip().endswith("covertour: interrupted")
+    written = json.loads((tmp_path / "out.json").read_text())
+    assert written["stopped"] == "interrupt"
+    assert verify(read(tmp_path / county), written["tour"]).ok
+
+
+def test_ctrl_c_while_a_method_loads_ends_in_a_line(
+    covertour: Any, county: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    for method in ("lns", "exact", "twophase"):
+        with monkeypatch.context() as patched:
+            patched.setattr("covertour.search.state.load_tree", interrupt)
+            patched.setattr("covertour.search.lns.make_state", interrupt)
+            patched.setattr("covertour.search.twophase.make_state", interrupt)
+            ran = covertour("solve", county, "--method", method)
+        assert (ran.code, ran.out, ran.err.strip()) == (130, "", "covertour: interrupted"), method
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a named pipe")
-def test_ctrl_c_elsewhere_ends_quietly(tmp_path: Path) -> None:
+def test_ctrl_c_elsewhere_ends_in_a_line(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "never.csv")
     process = subprocess.Popen(
         [*PROGRAM, "info", "never.csv"],
@@ -163,7 +187,7 @@ def test_ctrl_c_elsewhere_ends_quietly(tmp_path: Path) -> None:
     with (tmp_path / "never.csv").open("w"):  # opens as soon as the program reads
         process.send_signal(signal.SIGINT)
         out, err = process.communicate()
-    assert (process.returncode, out, err) == (130, b"", b"")
+    assert (process.returncode, out, err.strip()) == (130, b"", b"covertour: interrupted")
 
 
 def test_help_needs_nothing_heavy(tmp_path: Path) -> None:

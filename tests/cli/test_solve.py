@@ -19,13 +19,29 @@ def solved(ran: Any) -> dict[str, Any]:
     return json.loads(ran.out)
 
 
-def test_the_summary_names_stops_length_method_and_seed(covertour: Any, villages: str) -> None:
-    ran = covertour("solve", villages, "--nearest", "0", "--seed", "3", *QUICK)
+def facts(ran: Any) -> dict[str, str]:
+    """The rows of the summary."""
     assert ran.code == 0
-    rows = dict(line.split(maxsplit=1) for line in ran.out.split("\n\n")[0].splitlines()[1:])
-    assert rows["stops"] == "5 of 5 places"
-    assert rows["length"] == "14.0000"
+    return dict(line.split(maxsplit=1) for line in ran.out.split("\n\n")[0].splitlines()[1:])
+
+
+def test_the_summary_names_stops_length_method_and_seed(covertour: Any, county: str) -> None:
+    rows = facts(covertour("solve", county, "--nearest", "0", "--seed", "3", *QUICK))
+    assert rows["stops"] == "40 of 40 places"
     assert (rows["method"], rows["seed"], rows["iterations"]) == ("lns", "3", "50")
+    assert rows["stopped"] == "at the limit"
+
+
+def test_few_places_are_answered_at_once(covertour: Any, villages: str) -> None:
+    rows = facts(covertour("solve", villages, "--nearest", "0", "--seconds", "600"))
+    assert (rows["length"], rows["bound"]) == ("14.0000", "14.0000")
+    assert (rows["gap"], rows["stopped"]) == ("0 %, proven optimal", "as no tour is shorter")
+
+
+def test_a_gap_needs_a_proof(covertour: Any, county: str) -> None:
+    ran = covertour("solve", county, "--gap", "0.1", *QUICK)
+    ran.assert_refused("--gap: goes with --prove")
+    assert solved(covertour("solve", county, "--gap", "0.5", "--prove", "--json"))["gap"] <= 0.5
 
 
 def test_the_itinerary_lists_stops_legs_and_covered_places(covertour: Any, villages: str) -> None:

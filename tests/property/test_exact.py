@@ -1,11 +1,13 @@
 """Proofs agree with brute force on small instances with every constraint mixed."""
 
 import numpy as np
+import strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from covertour import InputError, Instance
+from covertour import InputError, Instance, make_tour, verify
 from covertour.exact.branch_and_cut import prove
+from covertour.exact.enumeration import can_enumerate, shortest_tour
 from covertour.solving.clock import Clock
 from covertour.solving.stop import MaxIterations
 
@@ -77,12 +79,29 @@ def instances(draw: st.DrawFn) -> Instance:
     return Instance.from_coordinates(points, metric=metric, **rule, **limits)
 
 
+def is_coverable(instance: Instance) -> bool:
+    try:
+        return len(instance.coverage.covers) > 0
+    except InputError:
+        return False
+
+
+@settings(max_examples=max(120, settings().max_examples))
+@given(instance=st.one_of(instances(), strategies.instances(most=8)))
+def test_enumeration_agrees_with_brute_force(instance: Instance) -> None:
+    if not is_coverable(instance):
+        return
+    assert can_enumerate(instance)
+    tour = make_tour(instance, shortest_tour(instance))
+    true = shortest(instance)
+    assert verify(instance, tour).problems(instance) == []
+    assert abs(tour.length - true) <= 1e-9 * (1 + true)
+
+
 @settings(max_examples=max(120, settings().max_examples))
 @given(instance=instances(), nodes=st.integers(1, 3), seed=st.integers(0, 3))
 def test_proofs_agree_with_brute_force(instance: Instance, nodes: int, seed: int) -> None:
-    try:
-        _ = instance.coverage
-    except InputError:
+    if not is_coverable(instance):
         return
     start = np.array([i for i in range(instance.n) if i not in instance.forbidden])
     true = shortest(instance)

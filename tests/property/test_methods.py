@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -24,6 +24,7 @@ from covertour import (
     solve,
     verify,
 )
+from covertour.exact import enumeration
 from covertour.problem.metric import METRICS
 from covertour.search import state
 from covertour.solving.methods import METHODS
@@ -42,6 +43,13 @@ SEARCHES = [name for name in METHODS if name not in LEARNED]
 
 every_method = pytest.mark.parametrize("method", SEARCHES)
 some = settings(max_examples=max(10, settings().max_examples // 2))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _search_however_few_stops() -> Iterator[None]:
+    """Nothing is enumerated: these tests are about the searches."""
+    with patch.object(enumeration, "MOST_STOPS", 0):
+        yield
 
 
 def solved(instance: Instance, method: str, **more: Any) -> Result:

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 import definition
 import numpy as np
 import pytest
 
 from covertour import Instance, read, solve
+from covertour.exact import enumeration
 from covertour.solving.stop import MaxIterations, TargetLength
 
 LIBRARY = Path(__file__).parents[3] / "shared" / "data" / "tsplib"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _search_however_few_stops() -> Iterator[None]:
+    """Nothing is enumerated: these tests are about the searches."""
+    with patch.object(enumeration, "MOST_STOPS", 0):
+        yield
 
 
 def shortest(instance: Instance) -> float:

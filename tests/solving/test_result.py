@@ -12,7 +12,7 @@ from covertour import Result, Tour, __version__, random_instance
 VILLAGES = random_instance(9, nearest=3).with_changes(name="villages")
 
 
-def result(length: float = 110.0, bound: float | None = None, stopped: str = "limit") -> Result:
+def result(length: float = 110.0, bound: float | None = None) -> Result:
     return Result(
         instance=VILLAGES,
         method="search",
@@ -22,7 +22,7 @@ def result(length: float = 110.0, bound: float | None = None, stopped: str = "li
         iterations=5000,
         bound=bound,
         trace=((0.1, 130.0), (0.7, 110.0)),
-        stopped=stopped,
+        stopped="limit",
     )
 
 
@@ -73,9 +73,8 @@ def test_a_length_survives_the_file_to_the_last_bit() -> None:
 def test_printed_it_says_what_was_found_and_what_is_proven() -> None:
     assert str(result()).splitlines() == [
         "villages: 3 stops, length 110",
-        "method search, seed 3, 5,000 iterations, 1.25 s",
+        "method search, seed 3, 5,000 iterations, 1.25 s, stopped: limit",
     ]
     assert str(result(bound=100.0)).endswith("no tour is shorter than 100: gap 10.0000%")
     assert str(result(bound=110.0)).endswith("no tour is shorter than 110: proven optimal")
     assert str(result(bound=0.0)).endswith("gap unknown")
-    assert str(result(stopped="interrupt")).endswith("interrupted: the best tour so far")

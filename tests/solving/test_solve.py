@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import patch
@@ -286,6 +288,26 @@ def test_why_it_stopped() -> None:
     assert (proof.stopped, proof.optimal) == ("proven", True)
     everywhere = solve(random_instance(40, radius=2.0))
     assert (everywhere.stopped, everywhere.bound, everywhere.optimal) == ("proven", 0.0, True)
+
+
+@pytest.mark.parametrize("method", ["lns", "exact"])
+def test_few_places_are_answered_at_once_and_proven(method: str) -> None:
+    square = Instance.from_coordinates([[0, 0], [0, 3], [4, 3], [4, 0]], nearest=0)
+    told: list[float] = []
+    found = solve(square, method, seconds=600, on_improve=lambda _, far, __: told.append(far))
+    assert (found.length, found.bound, found.stopped) == (14.0, 14.0, "proven")
+    assert (found.iterations, told) == (0, [14.0])
+    one_of_many = random_instance(500, radius=2.0).with_changes(forbidden=range(3, 500))
+    assert solve(one_of_many, method, seconds=600).length == 0
+
+
+def test_few_places_need_no_compiler() -> None:
+    code = (
+        "import sys, covertour;"
+        "covertour.solve(covertour.random_instance(4, nearest=1));"
+        "sys.exit('numba' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_a_proof_stops_at_every_kind_of_limit() -> None:

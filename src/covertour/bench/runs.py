@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from types import FrameType
 
 from covertour.problem.errors import InputError, SolveError
 from covertour.problem.instance import Instance
@@ -72,34 +68,12 @@ def timed_run(
 ) -> Run:
     """Solve with the coverage built beforehand; see :class:`Run` for what is timed."""
     _ = instance.coverage
-    call = partial(
-        solve, instance, method, stop=stop, seed=seed, workers=workers, decoding=decoding
-    )
-    result = _interruptibly(call)
+    result = solve(instance, method, stop=stop, seed=seed, workers=workers, decoding=decoding)
+    if result.stopped == "interrupt":  # its best tour so far is no measurement
+        raise KeyboardInterrupt
     if not verify(instance, result.tour).ok:
         raise SolveError(f"{method} made a wrong tour of {instance.name}")
     return Run(result, result.seconds)
-
-
-def _interruptibly(call: Callable[[], Result]) -> Result:
-    """Solve; Ctrl-C, which a solve answers with its best tour so far, ends the benchmark."""
-    pressed = False
-
-    def press(number: int, frame: FrameType | None) -> None:
-        nonlocal pressed
-        pressed = True
-        raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():
-        return call()
-    before = signal.signal(signal.SIGINT, press)
-    try:
-        result = call()
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if pressed:
-        raise KeyboardInterrupt
-    return result
 
 
 def warm_up(instance: Instance, methods: Sequence[str]) -> None:

@@ -1,7 +1,7 @@
 """The command line: one command a verb, each a thin layer over the public API.
 
 Whatever goes wrong becomes one line on standard error: exit code 2 for bad input, 1 for a solve
-that could not finish, 130 after Ctrl-C.
+that could not finish, 130 after Ctrl-C or SIGTERM.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import re
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -21,9 +22,6 @@ from covertour.version import __version__
 
 FEW_COLLECTIONS = 200_000
 """New objects between two collections of garbage: loading a search makes many, and no garbage."""
-
-INTERRUPTED = 130
-"""The exit code after Ctrl-C, as shells have it."""
 
 app = typer.Typer(
     help="Solve the Covering Salesman Problem: the shortest round trip that passes near every "
@@ -65,6 +63,7 @@ def _options(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line on the arguments, by default the program's own, and exit."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C
     gc.set_threshold(FEW_COLLECTIONS)
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
 
@@ -78,9 +77,12 @@ def run(arguments: Sequence[str]) -> int:
         command = typer.main.get_command(app)
         code = command.main(list(arguments) or ["--help"], "covertour", standalone_mode=False)
         sys.stdout.flush()
+        if code == solving.INTERRUPTED:  # typer's own answer to Ctrl-C, too
+            print("covertour: interrupted", file=sys.stderr)
         return code if isinstance(code, int) else 0
     except (KeyboardInterrupt, typer.Abort):
-        return INTERRUPTED
+        print("covertour: interrupted", file=sys.stderr)
+        return solving.INTERRUPTED
     except BrokenPipeError:
         # The reader has gone; without this the interpreter would complain when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

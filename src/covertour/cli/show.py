@@ -27,6 +27,15 @@ LONGEST_ITINERARY = 50
 """A tour of more stops is not listed on the terminal unless asked for."""
 
 NAMES_SHOWN = 5
+
+WHY = {
+    "limit": "at the limit",
+    "proven": "as no tour is shorter",
+    "interrupt": "interrupted; this is the best tour so far",
+    "done": "when done",
+}
+"""Why a solve stopped, in words."""
+
 PIPE_WIDTH = 10_000
 
 
@@ -91,6 +100,7 @@ def summary(instance: Instance, result: Result) -> None:
         ("iterations", f"{result.iterations:,}"),
         ("method", result.method),
         ("seed", str(result.seed)),
+        ("stopped", WHY[result.stopped]),
     ]
     facts(rows, title=instance.name)
 

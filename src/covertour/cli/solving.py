@@ -49,6 +49,9 @@ said to the user, nothing depends on it."""
 INTERPRETED_UP_TO = 300
 """So many places are decoded without a compiler, which takes longer to load than it saves."""
 
+INTERRUPTED = 130
+"""The exit code after Ctrl-C or SIGTERM, as shells have it."""
+
 DEMO_RADIUS = 20
 DEMO_ENDINGS = (".html", ".png", ".csv", ".geojson", ".gpx")
 
@@ -209,6 +212,13 @@ def solve(
         if not outputs:
             name = "tour.csv" if instance.coordinates is None else "map.html"
             show.say(f"To keep it, add for example: --output {name}")
+    _leave(result)
+
+
+def _leave(result: Result) -> None:
+    """Exit as shells expect it of what was interrupted, also where there is a tour to show."""
+    if result.stopped == "interrupt":
+        raise typer.Exit(INTERRUPTED)
 
 
 def _stop(
@@ -263,13 +273,13 @@ def _search(
 ) -> Result:
     """Solve, telling whoever watches the terminal how it goes."""
     from covertour.neural.inference.compiled import interpreted
-    from covertour.solving.loading import load
+    from covertour.solving.loading import load, needs_search
     from covertour.solving.methods import METHODS
     from covertour.solving.solve import solve as find_tour
 
     _ = instance.coverage  # where nobody covers some place, say so before anything is compiled
     once = _is_one_small_tour(instance, method, decoding)
-    if not once:
+    if not once and (METHODS[method].model or needs_search(METHODS[method], instance)):
         _load_numba()
 
     def tell_of_compiling() -> None:
@@ -374,6 +384,7 @@ def demo(
     )
     show.say("")
     show.say("Now your own places: covertour solve places.csv --radius 20 --output map.html")
+    _leave(result)
 
 
 def warmup() -> None:

@@ -116,8 +116,8 @@ def prove(
     """Prove how short a covering tour can be, starting from the covering tour ``start``, int64[m].
 
     The clock counts nodes as iterations, and hears of every better tour and of the bound.
-    ``improve`` is asked for tours of places that the relaxation favours. Whatever ends the proof,
-    also Ctrl-C, what is proven so far is returned.
+    ``improve`` is asked for tours of places that the relaxation favours. When the clock is over,
+    what is proven so far is returned.
     """
     check_provable(instance)
     incumbent = Incumbent(instance, clock, np.array(start, dtype=np.int64))
@@ -134,7 +134,7 @@ def prove(
             tree.search()
         else:
             queue.active = None
-    except (_Over, KeyboardInterrupt):
+    except _Over:
         pass
     return Proof(
         places=incumbent.places,

@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 
+from covertour.exact.enumeration import can_enumerate
 from covertour.problem.instance import Instance
 from covertour.solving.clock import Clock
 from covertour.solving.methods import METHODS, Decoding, Method
@@ -57,7 +58,7 @@ def load(
             check_places(instance)
             loops()
             network_for(chosen.model, instance.n, decoding.weights if decoding else None)
-        if chosen.searches:
+        if needs_search(chosen, instance):
             from covertour.search.state import kind_of, load_tree
 
             name = chosen.name if chosen.model is None else "lns"
@@ -68,16 +69,24 @@ def load(
             load_tree(instance)
 
 
+def needs_search(method: Method, instance: Instance) -> bool:
+    """Whether a method needs the compiled search for an instance."""
+    return method.searches and not (method.enumerates and can_enumerate(instance))
+
+
 @cache
 def _load(method: str, kind: str) -> None:
-    """Run a method once on a tiny instance of a kind."""
+    """Run a method once on an easy instance of a kind."""
     from covertour.problem.generate import random_instance
     from covertour.search.state import TABLE_UP_TO
 
+    many = TABLE_UP_TO + 1  # places, of which two cover all: no smaller cover is to be looked for
+    sets = [list(range(0, many, 2)), list(range(1, many, 2)), *([] for _ in range(2, many))]
+    points = np.random.default_rng(0).random((many, 2))
     samples = {
-        "table": random_instance(8, nearest=2),
-        "points": random_instance(TABLE_UP_TO + 1, nearest=7),
-        "directed": Instance.from_matrix(np.arange(64.0).reshape(8, 8), nearest=2),
+        "table": random_instance(16, nearest=2),
+        "points": Instance.from_coordinates(points, sets=sets),
+        "directed": Instance.from_matrix(np.arange(256.0).reshape(16, 16), nearest=2),
         "proof": random_instance(40, nearest=4),  # enough places to have all kinds of cuts
     }
     sample = samples[kind]

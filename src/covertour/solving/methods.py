@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from covertour.exact.enumeration import can_enumerate
 from covertour.problem.errors import InputError
 from covertour.problem.instance import Instance
 from covertour.problem.metric import IntArray
@@ -96,8 +97,32 @@ class Method:
     """The model of a learned method."""
     searches: bool = False
     """Whether it needs the compiled search."""
+    enumerates: bool = False
+    """Whether it does without, where few places may be stops."""
     proves: bool = False
     """Whether it tells the clock of a bound, so that a gap can be the limit."""
+
+
+def _search(
+    instance: Instance,
+    clock: Clock,
+    seed: int,
+    start: IntArray,
+    workers: int = 1,
+    params: LnsParams = DEFAULT,
+) -> IntArray:
+    """The stops of the best tour that the large-neighbourhood search finds."""
+    from covertour.search.lns import lns
+
+    return lns(instance, clock, seed, start, workers, params)
+
+
+def _enumerate(instance: Instance) -> Outcome:
+    """A shortest tour of an instance with few possible stops, which needs no search."""
+    from covertour.exact.enumeration import shortest_tour
+
+    places = shortest_tour(instance)
+    return Outcome(places, instance.length(places))
 
 
 def _lns(
@@ -108,13 +133,13 @@ def _lns(
     workers: int = 1,
     params: LnsParams = DEFAULT,
 ) -> Outcome:
-    from covertour.search.lns import lns
-
-    return Outcome(lns(instance, clock, seed, start, workers, params))
+    if can_enumerate(instance):
+        return _enumerate(instance)
+    return Outcome(_search(instance, clock, seed, start, workers, params))
 
 
 def _greedy(instance: Instance, clock: Clock, seed: int, start: IntArray) -> Outcome:
-    return _lns(instance, clock.part(MaxIterations(0)), seed, start)
+    return Outcome(_search(instance, clock.part(MaxIterations(0)), seed, start))
 
 
 def _ls1(
@@ -147,10 +172,12 @@ def _exact(
     from covertour.exact.formulation import check_provable
 
     check_provable(instance)
+    if can_enumerate(instance):
+        return _enumerate(instance)
     opening = MaxSeconds(SEARCH_SHARE * clock.limits.seconds) | MaxIterations(instance.n**2)
     for again in range(SEARCHES if instance.n >= SEARCHES_FROM else 1):
         part = clock.part(opening | (lambda _: clock.over))
-        places = _lns(instance, part, seed + again, start, workers).places
+        places = _search(instance, part, seed + again, start, workers)
         if clock.over or clock.seconds >= opening.limits.seconds:
             break
     if clock.places is not None:
@@ -160,7 +187,7 @@ def _exact(
 
     def improve(places: IntArray) -> IntArray:
         short = Clock(MaxIterations(10 * (20 + len(places))), interruption=clock.interruption)
-        return _lns(instance, short, seed, allowed(instance, places)).places
+        return _search(instance, short, seed, allowed(instance, places))
 
     proof = prove(instance, places, clock, seed=seed, improve=improve)
     for warning in proof.warnings:
@@ -230,6 +257,7 @@ METHODS: dict[str, Method] = {
             "large-neighbourhood search; the default, best at any time limit",
             takes=("workers", "params"),
             searches=True,
+            enumerates=True,
         ),
         Method(
             "exact",
@@ -238,6 +266,7 @@ METHODS: dict[str, Method] = {
             lambda _: MaxSeconds(600),
             takes=("workers",),
             searches=True,
+            enumerates=True,
             proves=True,
         ),
         Method(

@@ -73,14 +73,12 @@ class Result:
         lines = [
             f"{self.instance.name}: {len(self.tour)} stops, length {self.length:,.6g}",
             f"method {self.method}, seed {self.seed}, {self.iterations:,} iterations, "
-            f"{self.seconds:.3g} s",
+            f"{self.seconds:.3g} s, stopped: {self.stopped}",
         ]
         if self.bound is not None:
             gap = "unknown" if self.gap is None else f"{self.gap:.4%}"
             proof = "proven optimal" if self.optimal else f"gap {gap}"
             lines.append(f"no tour is shorter than {self.bound:,.6g}: {proof}")
-        if self.stopped == "interrupt":
-            lines.append("interrupted: the best tour so far")
         return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""Microseconds that an iteration of lns takes: `python benchmarks/iterations.py [n ...]`.
+"""Microseconds per iteration of lns: `python benchmarks/iterations.py [n ...]`.
 
 The best of several runs of each instance, which a busy machine disturbs least. To compare two
 versions run each by turns, on one core: ``taskset -c 0``.
@@ -12,12 +12,12 @@ import time
 from covertour import random_instance, solve
 from covertour.solving.stop import MaxIterations
 
-INSTANCES, RUNS, ITERATIONS_A_PLACE = 6, 12, 20
+INSTANCES, RUNS, ITERATIONS_PER_PLACE = 6, 12, 20
 
 
 def microseconds(n: int) -> float:
     """The mean over the instances of the best time of an iteration."""
-    iterations = ITERATIONS_A_PLACE * n
+    iterations = ITERATIONS_PER_PLACE * n
     total = 0.0
     for seed in range(INSTANCES):
         instance = random_instance(n, nearest=7, seed=seed)
@@ -33,4 +33,4 @@ def microseconds(n: int) -> float:
 
 if __name__ == "__main__":
     for n in [int(argument) for argument in sys.argv[1:]] or [100, 300, 1_000]:
-        print(f"{n:6,} places  {microseconds(n):6.2f} µs an iteration", flush=True)
+        print(f"{n:6,} places  {microseconds(n):6.2f} µs per iteration", flush=True)

@@ -144,6 +144,7 @@ def test_more_pairs_than_memory_holds_are_refused(
 ) -> None:
     monkeypatch.setattr(covertour.problem.coverage, "MOST_PAIRS", 20_000)
     monkeypatch.setattr(covertour.problem.coverage, "DENSE_UP_TO", dense)
+    monkeypatch.setattr(covertour.problem.coverage, "DENSE_SHARE", 2.0)
     with pytest.raises(InputError, match=r"^coverage: more than 20,000 covered pairs"):
         _ = Instance.from_coordinates(places, **rule).coverage
 
@@ -154,6 +155,7 @@ def test_building_in_many_small_batches_changes_nothing(
 ) -> None:
     places = np.random.default_rng(2).integers(0, 12, (300, 2)) / 40
     monkeypatch.setattr(covertour.problem.coverage, "DENSE_UP_TO", 0)
+    monkeypatch.setattr(covertour.problem.coverage, "DENSE_SHARE", 2.0)
     whole = covers(Instance.from_coordinates(places, **rule))
     monkeypatch.setattr(covertour.problem.coverage, "PAIRS_AT_A_TIME", 50)
     monkeypatch.setattr(covertour.problem.coverage, "PLACES_AT_A_TIME", 7)
@@ -166,5 +168,36 @@ def test_places_nearly_opposite_are_told_apart(dense: int, rule: dict) -> None:
     """The far places are 0.11 m apart, which the chords to them do not show."""
     places = [[7, 48], [-173, -48 + 1e-6], [-173, -48]]
     instance = Instance.from_coordinates(places, metric="haversine", **rule)
-    with patch.object(covertour.problem.coverage, "DENSE_UP_TO", dense):
+    with patch.multiple(covertour.problem.coverage, DENSE_UP_TO=dense, DENSE_SHARE=2.0):
         assert covers(instance)[0] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("rule", "dense"),
+    [
+        ({"radius": 0.5}, True),
+        ({"radius": [0.3, 0.6] * 600}, True),
+        ({"nearest": 1199}, True),
+        ({"nearest": 200}, True),
+        ({"radius": 0.05}, False),
+        ({"nearest": 7}, False),
+    ],
+)
+def test_many_places_that_cover_many_are_compared_as_the_tree_would(
+    rule: dict, dense: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = covertour.problem.coverage
+    instance = Instance.from_coordinates(np.random.default_rng(3).random((1200, 2)), **rule)
+    assert module._dense("euclidean", instance.coordinates, instance.rule) is dense
+    table = instance.coverage
+    monkeypatch.setattr(module, "DENSE_SHARE", 2.0)
+    tree = module.build_coverage("euclidean", instance.coordinates, None, instance.rule)
+    for one, other in zip(vars(table).values(), vars(tree).values(), strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_a_table_that_is_its_own_reverse_is_kept_once() -> None:
+    places = np.random.default_rng(3).random((1200, 2))
+    for rule in ({"radius": 2.0}, {"nearest": 1199}, {"radius": 0.5}):
+        table = Instance.from_coordinates(places, **rule).coverage
+        assert table.covered_by is table.covers

@@ -14,10 +14,12 @@ from covertour import InputError, Instance, random_instance
 from covertour.problem import coverage
 from covertour.problem.coverage import Coverage, build_coverage
 
-BY_TREE = 0
-"""The limit of DENSE_UP_TO under which every instance goes through the k-d tree."""
+BY_TREE = {"DENSE_UP_TO": 0, "DENSE_SHARE": 2.0}
+"""Limits under which every instance goes through the k-d tree."""
 
-either_way = pytest.mark.parametrize("dense", [BY_TREE, coverage.DENSE_UP_TO])
+COMPARED = {"DENSE_UP_TO": coverage.DENSE_UP_TO}
+
+either_way = pytest.mark.parametrize("limits", [BY_TREE, COMPARED], ids=["tree", "compared"])
 
 
 def table_of(instance: Instance) -> Coverage:
@@ -39,16 +41,16 @@ def expected(instance: Instance) -> list[list[int]]:
 
 @either_way
 @given(instances())
-def test_each_place_covers_what_the_definition_says(dense: int, instance: Instance) -> None:
-    with patch.object(coverage, "DENSE_UP_TO", dense):
+def test_each_place_covers_what_the_definition_says(limits: dict, instance: Instance) -> None:
+    with patch.multiple(coverage, **limits):
         table = table_of(instance)
     assert [table.covers_of(i).tolist() for i in range(instance.n)] == expected(instance)
 
 
 @either_way
 @given(instances())
-def test_covered_by_is_the_same_table_read_the_other_way(dense: int, instance: Instance) -> None:
-    with patch.object(coverage, "DENSE_UP_TO", dense):
+def test_covered_by_is_the_same_table_read_the_other_way(limits: dict, instance: Instance) -> None:
+    with patch.multiple(coverage, **limits):
         table = table_of(instance)
     rows = expected(instance)
     back = [[i for i in range(instance.n) if j in rows[i]] for j in range(instance.n)]
@@ -92,7 +94,7 @@ def same(one: Coverage, other: Coverage) -> bool:
 @given(instances(most=25))
 def test_comparing_all_pairs_gives_what_the_tree_gives(instance: Instance) -> None:
     compared = table_of(instance)
-    with patch.object(coverage, "DENSE_UP_TO", BY_TREE):
+    with patch.multiple(coverage, **BY_TREE):
         assert same(compared, table_of(instance))
 
 
@@ -109,7 +111,8 @@ def test_hundreds_of_places_are_covered_as_the_tree_says(
     points = random_instance(400, nearest=1, seed=3).coordinates
     assert points is not None
     places = np.floor(points * 20) if grid else points * 20
-    instance = Instance.from_coordinates(places, metric=metric, **rule)
-    compared = table_of(instance)
-    with patch.object(coverage, "DENSE_UP_TO", BY_TREE):
+    instance = Instance.from_coordinates(places, metric=metric, forbidden=[9, 99], **rule)
+    with patch.object(coverage, "COMPARED_AT_A_TIME", 10_000):  # in several batches
+        compared = table_of(instance)
+    with patch.multiple(coverage, **BY_TREE):
         assert same(compared, table_of(instance))

@@ -388,3 +388,14 @@ def test_random_numbers_follow_the_seed_and_stay_in_range() -> None:
     assert np.bincount(whole).min() > 200
     assert np.array_equal(whole, drawn(3)[0])
     assert not np.array_equal(whole, drawn(4)[0])
+
+
+def test_a_coverage_table_that_is_its_own_reverse_is_not_copied() -> None:
+    instance = random_instance(1100, radius=0.5, seed=1)
+    s = make_state(instance, 0)
+    assert s.who is instance.coverage.covers
+    for place in (0, 7, 1099):
+        covers = s.who[s.at["covers_from"][place] : s.at["covers_to"][place]]
+        covered_by = s.who[s.at["covered_from"][place] : s.at["covered_to"][place]]
+        assert covers.tolist() == instance.coverage.covers_of(place).tolist()
+        assert covered_by.tolist() == instance.coverage.covered_by_of(place).tolist()

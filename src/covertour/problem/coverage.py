@@ -3,7 +3,8 @@
 A :class:`Coverage` holds both directions as compressed rows, so that "what does i cover" and "who
 covers j" are slices. It is built with a k-d tree, in memory that grows with the number of covered
 pairs and never with n × n (a matrix instance aside). A few places are simply all compared, which
-takes less time than loading the tree.
+takes less time than loading the tree; so are places that cover a good part of all the others, where
+the tree would have to list nearly every pair.
 
 Two distances within a relative 1e-9 of each other count as equal, for ties in ``nearest`` and at
 the rim of ``radius``: the last bit of a computed distance must not decide who is covered. On the
@@ -37,6 +38,15 @@ MOST_PAIRS = 200_000_000
 
 DENSE_UP_TO = 1_000
 """Up to so many places all pairs are compared."""
+
+DENSE_SHARE = 0.1
+"""So are they where at least this share of them is covered."""
+
+SAMPLE = 64
+"""So many places tell about how many pairs are covered."""
+
+COMPARED_AT_A_TIME = 250_000
+"""Pairs that are compared at once: few enough to stay in the processor's cache."""
 
 PLACES_AT_A_TIME = 1_000
 PAIRS_AT_A_TIME = 2_000_000
@@ -131,8 +141,8 @@ def build_coverage(
             n, (owner, value) = len(matrix), _nearest_in_matrix(matrix, k)
         case Radius(r) if matrix is not None:
             n, (owner, value) = len(matrix), _radius_in_matrix(matrix, r)
-        case _ if coordinates is not None and len(coordinates) <= DENSE_UP_TO:
-            n, (owner, value) = len(coordinates), _all_compared(metric, coordinates, rule)
+        case _ if coordinates is not None and _dense(metric, coordinates, rule):
+            return _all_compared(metric, coordinates, rule, forbidden)
         case Nearest(k):
             assert coordinates is not None
             n, (owner, value) = len(coordinates), _nearest(metric, coordinates, k)
@@ -211,40 +221,115 @@ def _radius_in_matrix(matrix: FloatArray, r: float | FloatArray) -> Pairs:
     return _pairs_of_mask(matrix <= np.broadcast_to(r, len(matrix))[:, None] * SAME)
 
 
-def _all_compared(metric: str, coordinates: FloatArray, rule: Nearest | Radius) -> Pairs:
-    """The pairs, by the chords between all positions; as the tree finds them."""
+def _dense(metric: str, coordinates: FloatArray, rule: Nearest | Radius) -> bool:
+    """Whether to compare all places: they are few, or so many pairs are covered."""
     n = len(coordinates)
-    square = np.zeros((n, n))
-    for axis in metrics.positions(metric, coordinates).T:
-        apart = np.subtract.outer(axis, axis)
+    if n <= DENSE_UP_TO:
+        return True
+    if n * n * DENSE_SHARE > MOST_PAIRS:
+        return False  # it is refused, or not dense
+    if isinstance(rule, Nearest):
+        return float(np.minimum(rule.k, n).mean()) >= DENSE_SHARE * n
+    from scipy.spatial import cKDTree
+
+    points = metrics.positions(metric, coordinates)
+    some = np.linspace(0, n - 1, SAMPLE).astype(np.int64)
+    reach = np.broadcast_to(_reach(metric, np.asarray(rule.r)), n)[some]
+    counts = cKDTree(points).query_ball_point(points[some], reach, return_length=True)
+    return float(counts.mean()) >= DENSE_SHARE * n
+
+
+def _all_compared(
+    metric: str, coordinates: FloatArray, rule: Nearest | Radius, forbidden: Sequence[int]
+) -> Coverage:
+    """The table where every place is compared with every other, some rows at a time."""
+    n = len(coordinates)
+    points = metrics.positions(metric, coordinates)
+    step = max(8, COMPARED_AT_A_TIME // max(n, 1) // 8 * 8)
+    bits = np.empty((n, -(-n // 8)), dtype=np.uint8)
+    covers_size, covered_by_size = np.empty(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    found = 0
+    banned = np.zeros(n, dtype=bool)
+    banned[list(forbidden)] = True
+    for first in range(0, n, step):
+        rows = np.arange(first, min(first + step, n))
+        mask = _compared(metric, coordinates, points, rule, rows)
+        mask[banned[rows]] = False
+        bits[rows] = np.packbits(mask, axis=1)
+        covers_size[rows] = mask.sum(axis=1)
+        covered_by_size += mask.sum(axis=0)
+        found += int(covers_size[rows].sum())
+        _refuse_over(found)
+    by_rows = (
+        np.unpackbits(bits[first : first + step], axis=1, count=n) for first in range(0, n, step)
+    )
+    covers, covers_start = _compressed(covers_size, by_rows)
+    if found == n * n or (isinstance(rule, Radius) and np.ndim(rule.r) == 0 and not forbidden):
+        return Coverage(covers, covers_start, covers, covers_start)  # it is its own reverse
+    by_columns = (
+        np.unpackbits(bits[:, first : first + step // 8], axis=1, count=min(step, n - 8 * first)).T
+        for first in range(0, bits.shape[1], step // 8)
+    )
+    return Coverage(covers, covers_start, *_compressed(covered_by_size, by_columns))
+
+
+def _compressed(
+    size: IntArray, masks: Iterator[npt.NDArray[np.uint8]]
+) -> tuple[Int32Array, IntArray]:
+    """Rows as zeros and ones, some at a time, as compressed rows of known sizes."""
+    n = len(size)
+    start = np.zeros(n + 1, dtype=np.int64)
+    np.cumsum(size, out=start[1:])
+    members = np.empty(start[-1], dtype=np.int32)
+    everyone = np.arange(n, dtype=np.int32)
+    row = 0
+    for mask in masks:
+        chosen = np.ascontiguousarray(mask).view(bool)
+        members[start[row] : start[row + len(mask)]] = np.broadcast_to(everyone, mask.shape)[chosen]
+        row += len(mask)
+    return members, start
+
+
+def _compared(
+    metric: str,
+    coordinates: FloatArray,
+    points: FloatArray,
+    rule: Nearest | Radius,
+    rows: IntArray,
+) -> npt.NDArray[np.bool_]:
+    """Which places some rows of them cover, bool[m, n], by the chords between ``points``.
+
+    As the tree finds them.
+    """
+    n = len(coordinates)
+    square = np.zeros((len(rows), n))
+    for axis in points.T:
+        apart = np.subtract.outer(axis[rows], axis)
         apart *= apart
         square += apart
     chord = np.sqrt(square, out=square)
     if isinstance(rule, Radius):
         radius = np.asarray(rule.r, dtype=np.float64)
-        mask = chord <= _reach(metric, np.broadcast_to(radius, n))[:, None]
-        owner, value = _pairs_of_mask(mask)
-        near = _exact(metric, coordinates, owner, value, radius)
-        if near is not None:
-            near |= owner == value
-            owner, value = owner[near], value[near]
+        mask = chord <= np.broadcast_to(_reach(metric, radius), n)[rows, None]
+        if not _chords_suffice(metric, radius):
+            i, j = np.nonzero(mask)
+            mask[i, j] = _within(metric, coordinates, rows[i], j, radius)
     else:
         rank = np.broadcast_to(np.minimum(rule.k, n - 1), n)
         # The place itself is one of those at chord 0, so the k-th other place stands at index k.
         if np.ndim(rule.k):
-            farthest = np.take_along_axis(np.sort(chord, axis=1), rank[:, None], axis=1)
+            farthest = np.take_along_axis(np.sort(chord, axis=1), rank[rows, None], axis=1)
         else:
             farthest = np.partition(chord, rank[0], axis=1)[:, rank[:1]]
         reach = metrics.to_chord(metric, limit(metric, metrics.from_chord(metric, farthest)))
         mask = chord <= reach
-        opposite = np.flatnonzero(~metrics.chords_decide(metric, farthest[:, 0]))
+        opposite = rows[~metrics.chords_decide(metric, farthest[:, 0])]
         for some, near in _nearest_by_distance(metric, coordinates, opposite, rank):
-            mask[some] = near
-        mask[rank == n - 1] = True
-        mask[rank == 0] = False
-        owner, value = _pairs_of_mask(mask)
-    _refuse_over(len(owner))
-    return owner, value
+            mask[some - rows[0]] = near
+        mask[rank[rows] == n - 1] = True
+        mask[rank[rows] == 0] = False
+    mask[np.arange(len(rows)), rows] = True
+    return mask
 
 
 def _nearest(metric: str, coordinates: FloatArray, k: int | IntArray) -> Pairs:
@@ -329,8 +414,8 @@ def _one_radius(metric: str, coordinates: FloatArray, radius: float) -> Pairs:
     found = tree.query_pairs(reach, output_type="ndarray")
     a, b = found[:, 0].astype(np.int32), found[:, 1].astype(np.int32)
     del found
-    near = _exact(metric, coordinates, a, b, np.asarray(radius))
-    if near is not None:
+    if not _chords_suffice(metric, np.asarray(radius)):
+        near = _within(metric, coordinates, a, b, np.asarray(radius))
         a, b = a[near], b[near]
     alone = np.arange(n, dtype=np.int32)
     return np.concatenate([alone, a, b]), np.concatenate([alone, b, a])
@@ -346,13 +431,13 @@ def _radius_each(metric: str, coordinates: FloatArray, radius: FloatArray) -> Pa
         _refuse_over(_copies(coordinates).sum())
     tree = cKDTree(points)
     reach = _reach(metric, radius)
+    suffice = _chords_suffice(metric, radius)
     owners = [np.arange(n, dtype=np.int32)]
     values = [np.arange(n, dtype=np.int32)]
     for owner, value in _around(tree, tree.indices, reach[tree.indices]):
         keep = owner != value
-        near = _exact(metric, coordinates, owner, value, radius)
-        if near is not None:
-            keep &= near
+        if not suffice:
+            keep &= _within(metric, coordinates, owner, value, radius)
         owners.append(owner[keep])
         values.append(value[keep])
     return np.concatenate(owners), np.concatenate(values)
@@ -366,14 +451,22 @@ def _reach(metric: str, radius: FloatArray) -> FloatArray:
     return np.where(metrics.chords_decide(metric, chord), chord, chord * (1.0 + 1e-6))
 
 
-def _exact(
-    metric: str, coordinates: FloatArray, i: Int32Array, j: Int32Array, radius: FloatArray
-) -> npt.NDArray[np.bool_] | None:
-    """Which of the pairs are within the radius; None where their chords have told already."""
-    rounded = metric in metrics.INTEGER_METRICS
-    if not rounded and np.all(metrics.chords_decide(metric, _reach(metric, radius))):
-        return None
-    most = radius * SAME if rounded else limit(metric, radius)
+def _chords_suffice(metric: str, radius: FloatArray) -> bool:
+    """Whether chords tell who is within the radii; else it takes the distances."""
+    if metric in metrics.INTEGER_METRICS:
+        return False
+    return bool(np.all(metrics.chords_decide(metric, _reach(metric, radius))))
+
+
+def _within(
+    metric: str,
+    coordinates: FloatArray,
+    i: Int32Array | IntArray,
+    j: Int32Array | IntArray,
+    radius: FloatArray,
+) -> npt.NDArray[np.bool_]:
+    """Which of the pairs are within the radius, by their distances."""
+    most = radius * SAME if metric in metrics.INTEGER_METRICS else limit(metric, radius)
     near = np.empty(len(i), dtype=bool)
     for first in range(0, len(i), PAIRS_AT_A_TIME):
         part = slice(first, first + PAIRS_AT_A_TIME)

@@ -32,8 +32,8 @@ ONE_BLOCK_UP_TO = 30
 NEAR_BLOCKS = 13
 """How many blocks around a place are looked at; a block is meant to hold one stop."""
 
-COVERED_A_STOP = 0.6
-"""A stop of a good tour serves about this share of the places that it covers, alone."""
+SERVED_SHARE = 0.6
+"""A stop of a good tour is the only one to cover about this share of the places that it covers."""
 
 Place = np.uint64
 """The numbers of places in kernels. Unsigned, so that numba need not ask of every index whether it
@@ -115,15 +115,24 @@ EARTH_RADIUS = metrics.SPHERE_KM["haversine"]
 
 
 class State(NamedTuple):
-    """What the kernels work on.
+    """What the kernels work on; ``at`` to ``log`` by the state's own numbers of places.
 
-    at: PLACE[n]; served: SERVED[n]; tour: a TOUR; lists: uint64[5, n + 1]; who: int32[2m], the
-    coverage table, first who is covered, then who covers; table: the distances, float64[n, n] where
-    they are symmetric, float64[1, n, n] where they are not, float64[0] where they are computed on
-    the fly, so that kernels are compiled for each of the three; blocks: uint64[b, 2 + w], groups of
-    places and the groups around each; legs: LEG[2n], room for the legs near a place; log:
-    uint64[LOG_SIZE, 3], kind and two places an entry; order: int64[n], the instance's number of
-    each place; number: int64[n], the state's number of each place of the instance.
+    ===========  ================================================================================
+    ``at``       PLACE[n]
+    ``served``   SERVED[n]
+    ``tour``     a TOUR
+    ``lists``    uint64[5, n + 1], see STOPS
+    ``who``      int32[2m], the coverage table: first who is covered, then who covers; int32[m]
+                 where these are the same
+    ``table``    the distances: float64[n, n] where they are symmetric, float64[1, n, n] where they
+                 are not, float64[0] where they are computed on the fly; kernels are compiled for
+                 each of the three
+    ``blocks``   uint64[b, 2 + w], groups of places and the groups around each, see FIRST_STOP
+    ``legs``     LEG[2n], room for the legs near a place
+    ``log``      uint64[LOG_SIZE, 3], kind and two places per entry
+    ``order``    int64[n], the instance's number of each place
+    ``number``   int64[n], the state's number of each place of the instance
+    ===========  ================================================================================
     """
 
     at: Any
@@ -179,10 +188,14 @@ def make_state(instance: Instance, seed: int) -> State:
         if _has_blocks(instance):
             at["block"], around = _blocks(points, max(2, round(_served(instance))))
     coverage = instance.coverage
-    covers, start = _renumber(coverage.covers, coverage.covers_start, order, number)
+    who, start = _renumber(coverage.covers, coverage.covers_start, order, number)
     at["covers_from"], at["covers_to"] = start[:-1], start[1:]
-    covered_by, start = _renumber(coverage.covered_by, coverage.covered_by_start, order, number)
-    at["covered_from"], at["covered_to"] = start[:-1] + len(covers), start[1:] + len(covers)
+    if coverage.covered_by is coverage.covers:
+        at["covered_from"], at["covered_to"] = start[:-1], start[1:]
+    else:
+        back, start = _renumber(coverage.covered_by, coverage.covered_by_start, order, number)
+        at["covered_from"], at["covered_to"] = start[:-1] + len(who), start[1:] + len(who)
+        who = np.concatenate([who, back])
     tour = np.zeros(1, dtype=TOUR)[0]  # a view, not a copy
     tour["uncovered"] = n
     tour["random"] = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0] | np.uint64(1)
@@ -197,7 +210,7 @@ def make_state(instance: Instance, seed: int) -> State:
         served=np.zeros(n, dtype=SERVED),
         tour=tour,
         lists=lists,
-        who=np.concatenate([covers, covered_by]),
+        who=who,
         table=table,
         blocks=np.concatenate([empty, around.astype(Place)], axis=1),
         legs=np.zeros(2 * n, dtype=LEG),
@@ -233,6 +246,8 @@ def _renumber(
     who: Int32Array, start: IntArray, order: IntArray, number: IntArray
 ) -> tuple[Int32Array, IntArray]:
     """One half of a Coverage, with its rows in another order and their entries renumbered."""
+    if order is number:  # as the instance numbers them
+        return who, start
     sizes = np.diff(start)[order]
     begin = np.concatenate([[0], np.cumsum(sizes)])
     entries = np.arange(len(who)) + np.repeat(start[order] - begin[:-1], sizes)
@@ -264,7 +279,7 @@ def _blocks(points: FloatArray, size: int) -> tuple[IntArray, IntArray]:
 
 def _served(instance: Instance) -> float:
     """How many places a stop is expected to be the only one to cover."""
-    return max(1.0, COVERED_A_STOP * len(instance.coverage.covers) / instance.n)
+    return max(1.0, SERVED_SHARE * len(instance.coverage.covers) / instance.n)
 
 
 def _has_blocks(instance: Instance) -> bool:
@@ -338,10 +353,11 @@ def _is_directed(s):
 
 @inner
 def stops_near(s, place):
-    """List the stops in the blocks around a place in ``s.lists[NEAR]``; how many they are.
+    """List the granular neighbourhood of a place in ``s.lists[NEAR]``; how many stops it has.
 
-    There are no branches: whether a block or a list goes on, a processor would often guess wrong.
-    So what is not there is written too, and not counted; the lists have room for one more.
+    These are the stops in the blocks around the place. There are no branches: whether a block or a
+    list goes on, a processor would often guess wrong. So what is not there is written too, and not
+    counted; the lists have room for one more.
     """
     block = s.at[place].block
     many = 0

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from covertour import cli, random_instance, solve, write
+from covertour import cli, random_instance, write
 from covertour.neural.inference.compiled import loops
-from covertour.solving.stop import MaxIterations
+from covertour.solving.loading import load
 
 VILLAGES = """name,x,y
 Alba,0,0
@@ -58,7 +58,7 @@ Command = Callable[..., Ran]
 @pytest.fixture(scope="session", autouse=True)
 def _compiled() -> None:
     """All is compiled before the first test, so that none sees the notice about it."""
-    solve(random_instance(12, nearest=1), stop=MaxIterations(1))
+    load("exact", random_instance(12, nearest=1))  # and the search with it
     loops()
 
 

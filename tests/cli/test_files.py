@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +122,7 @@ def test_info_without_a_rule_says_how_to_give_one(covertour: Any, villages: str)
 
 def test_info_on_places_nobody_can_cover(covertour: Any, villages: str) -> None:
     ran = covertour("info", villages, "--radius", "1", "--forbidden", "Dorn")
-    assert ran.code == 0
+    assert ran.code == 2
     assert facts(ran.out)["coverable"] == "no: nobody can cover place Dorn"
 
 
@@ -174,3 +176,131 @@ def test_generate_writes_what_the_api_makes(
     made, expected = (json.loads((tmp_path / f).read_text()) for f in ("g.json", "expected.json"))
     for field in ("coordinates", "coverage"):
         assert made[field] == expected[field]
+
+
+def test_a_tour_is_matched_by_name(covertour: Any, villages: str, tmp_path: Path) -> None:
+    assert covertour("solve", villages, "-r", "1", "--iterations", "50", "-o", "t.csv").code == 0
+    rows = (tmp_path / villages).read_text().splitlines(keepends=True)
+    (tmp_path / "moved.csv").write_text("".join([rows[0], *rows[:0:-1]]))
+    assert covertour("plot", "moved.csv", "t.csv", "-r", "1", "-o", "a.svg").code == 0
+    (tmp_path / "fewer.csv").write_text("".join(row for row in rows if "Dorn" not in row))
+    covertour("plot", "fewer.csv", "t.csv", "-r", "1", "-o", "a.svg").assert_refused(
+        "t.csv", "'Dorn'", "no place of fewer"
+    )
+
+
+@pytest.mark.parametrize("verb", ["plot a t.json -o a.svg", "convert a b.csv --tour t.json"])
+def test_a_tour_of_another_length_is_refused(
+    covertour: Any, villages: str, tmp_path: Path, verb: str
+) -> None:
+    write_tour(tmp_path / "t.json", [0, 2, 3, 4], 15)
+    arguments = verb.replace(" a ", f" {villages} ").split()
+    covertour(*arguments, "--radius", "1").assert_refused("t.json", "claims length 15", "is 14")
+    covertour("solve", villages, "-r", "1", "--start", "t.json").assert_refused("claims length 15")
+
+
+@pytest.mark.parametrize("tour", ["[]", "[0, 99]", "[0, -1]", '{"tour": [0, 99]}'])
+def test_a_tour_of_places_that_do_not_exist(
+    covertour: Any, villages: str, tmp_path: Path, tour: str
+) -> None:
+    (tmp_path / "t.json").write_text(tour)
+    for verb in ("check", "plot", "convert"):
+        more = {"plot": ["-o", "a.html"], "convert": []}.get(verb, [])
+        named = ["a.html", "--tour", "t.json"] if verb == "convert" else ["t.json"]
+        ran = covertour(verb, villages, *named, *more, "--radius", "1")
+        ran.assert_refused("t.json: tour: expected")
+
+
+def test_standard_input_and_output(
+    covertour: Any, villages: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def give(text: str) -> None:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+
+    text = (tmp_path / villages).read_text()
+    give(text)
+    found = covertour("info", "-")
+    assert (found.code, facts(found.out)["places"]) == (0, "5")
+    give(text)
+    tour = covertour("solve", "-", "-r", "1", "--iterations", "50", "-o", "-", "--format", "csv")
+    assert tour.out.startswith("stop,place,name,leg")
+    give(tour.out)
+    assert covertour("check", villages, "-", "-r", "1").code == 0
+    give(tour.out)
+    drawn = covertour("plot", villages, "-", "-r", "1", "-o", "-", "--format", "svg")
+    assert drawn.out.startswith("<?xml")
+    give(text)
+    assert read(io.StringIO(covertour("convert", "-", "-", "-r", "1").out)).n == 5
+    assert covertour("generate", 4, "-o", "-", "--format", "csv").out.startswith("x,y")
+    give(text)
+    covertour("check", "-", "-", "-r", "1").assert_refused("standard input can be read only once")
+    give("x,y\n1,a\n")
+    covertour("info", "-", "-r", "1").assert_refused("standard input, line 2: y 'a'")
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("solve villages.csv -r 1 -o a.csv --format json", ["--format", "ending decides"]),
+        ("solve villages.csv -r 1 -o - --format xls", ["format", "'xls'", "geojson"]),
+        ("solve villages.csv -r 1 -o - --format gpx", ["latitudes"]),
+        ("plot villages.csv -r 1 -o - --format csv", ["png"]),
+        ("convert villages.csv - -r 1 --format gpx", ["an instance is not written as 'gpx'"]),
+        ("generate 5 -o a.csv --format csv", ["--format"]),
+    ],
+)
+def test_standard_output_has_one_use_and_a_known_format(
+    covertour: Any, villages: str, command: str, words: list[str]
+) -> None:
+    covertour(*command.split()).assert_refused(*words)
+
+
+def test_columns_that_are_not_used_are_told_of(covertour: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x,y,requierd,size\n0,0,1,5\n1,1,0,6\n")
+    ran = covertour("info", "a.csv", "-r", "1")
+    assert ran.code == 0
+    assert ran.err.splitlines() == [
+        "a.csv: the column 'requierd' is not used; did you mean 'required'?",
+        "a.csv: columns that are not used: 'size'",
+    ]
+    assert covertour("info", "a.csv", "-r", "1", "--json").err == ""
+    assert covertour("solve", "a.csv", "-r", "1", "--iterations", "1", "--quiet").err == ""
+
+
+def test_info_reports_what_solve_would(covertour: Any, tmp_path: Path) -> None:
+    (tmp_path / "bad.csv").write_text("x,y,nearest\n0,0,1\n1,1,two\n")
+    (tmp_path / "alone.csv").write_text("x,y\n0,0\n9,9\n")
+    for command in (["bad.csv"], ["alone.csv", "-r", "1", "--forbidden", "1"]):
+        solved, told = covertour("solve", *command), covertour("info", *command)
+        assert (told.code, told.err) == (solved.code, solved.err) == (2, solved.err)
+    assert "nobody can cover place 1" in told.out
+
+
+def test_info_as_json(covertour: Any, towns: str) -> None:
+    found = json.loads(covertour("info", towns, "--radius", "20", "--json").out)
+    assert (found["places"], found["metric"], found["unit"]) == (4, "haversine", "km")
+    assert found["coverage"] == {"rule": "radius", "least": 20.0, "most": 20.0}
+    assert found["others_covered"] == {"least": 0, "most": 1, "mean": 0.5}
+    assert found["extent"]["latitude"] == [14.42, 14.79]
+    assert found["uncoverable"] == []
+    assert json.loads(covertour("info", towns, "--json").out)["coverage"] is None
+
+
+def test_methods_as_json(covertour: Any) -> None:
+    found = {method["name"]: method for method in json.loads(covertour("methods", "--json").out)}
+    assert found["exact"]["proves"]
+    assert not found["lns"]["proves"]
+    assert found["am-gain"]["learned"]
+
+
+def test_errors_are_json_where_json_is_asked_for(covertour: Any, villages: str) -> None:
+    refused = covertour("solve", villages, "-r", "1", "--json", "--output", "-")
+    assert json.loads(refused.err)["error"].startswith("--json and --output -: both")
+    for arguments in (["solve", villages], ["info", "none.csv"], ["solve", villages, "--fast"]):
+        ran = covertour(*arguments, "--json")
+        assert (ran.code, ran.out) == (2, "")
+        plain = covertour(*arguments)
+        assert json.loads(ran.err) == {
+            "error": plain.err.removeprefix("covertour: ").strip(),
+            "code": 2,
+        }

@@ -14,8 +14,10 @@ from typing import Any
 
 import pytest
 
-from covertour import cli, read, verify
+from covertour import Instance, cli, read, read_tour, verify, write
 from covertour.problem.errors import InputError, SolveError
+from covertour.problem.itinerary import itinerary
+from covertour.problem.words import measure
 
 PROGRAM = (sys.executable, "-m", "covertour")
 VERBS = ("solve", "check", "plot", "convert", "info", "generate", "methods", "demo", "warmup")
@@ -106,6 +108,7 @@ def on_terminal(
     directory: Path,
     interrupt_at: bytes | None = None,
     interrupt: signal.Signals = signal.SIGINT,
+    columns: int = 120,
 ) -> tuple[int, str]:
     """Run on a pseudo-terminal, with Ctrl-C once the text appears: exit code and what was shown."""
     pty = pytest.importorskip("pty")
@@ -113,7 +116,7 @@ def on_terminal(
     process = subprocess.Popen(
         [*PROGRAM, *arguments],
         cwd=directory,
-        env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
+        env={**os.environ, "TERM": "xterm", "COLUMNS": str(columns)},
         stdin=terminal,
         stdout=terminal,
         stderr=terminal,
@@ -138,6 +141,23 @@ def test_on_a_terminal_a_live_line_shows_progress(county: str, tmp_path: Path) -
     assert "iterations/s" in shown
     assert "of 0.4 s" in shown
     assert "back to" in shown
+
+
+@pytest.mark.parametrize("columns", [20, 40, 60])
+def test_a_narrow_terminal_never_cuts_a_number(tmp_path: Path, columns: int) -> None:
+    places = [[1000 * place, 7 * place**2] for place in range(30)]
+    instance = Instance.from_coordinates(
+        places, radius=100, labels=[f"a long name of village {place}" for place in range(30)]
+    )
+    write(tmp_path / "a.json", instance)
+    options = ("--seconds", "0.3", "--output", "t.csv")
+    code, shown = on_terminal("solve", "a.json", *options, directory=tmp_path, columns=columns)
+    assert code == 0
+    tour = read_tour(tmp_path / "t.csv", instance)
+    plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown)
+    for leg in itinerary(instance, tour).running[1:-1]:
+        assert measure(instance, leg, tour.length) in plain
+    assert not re.search(r"\d…", plain.replace("back to", ""))
 
 
 @pytest.mark.parametrize("interrupt", [signal.SIGINT, signal.SIGTERM])
@@ -188,6 +208,33 @@ def test_ctrl_c_elsewhere_ends_in_a_line(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         out, err = process.communicate()
     assert (process.returncode, out, err.strip()) == (130, b"", b"covertour: interrupted")
+
+
+@pytest.mark.parametrize("verb", [[], ["solve"], ["bench"], ["bench", "random"]])
+def test_flags_are_shown_without_a_type(covertour: Any, verb: list[str]) -> None:
+    shown = covertour(*verb, "--help").out
+    assert re.search(r"--help +-h", shown)
+    assert "<bool>" not in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("covertour solve --method am-g", ["am-gain", "am-gain+ls"]),
+        ("covertour solve --metric e", ["euclidean", "euc_2d"]),
+        ("covertour generate 5 --layout c", ["clustered"]),
+    ],
+)
+def test_the_shell_completes_methods_and_metrics(
+    tmp_path: Path, words: str, completed: list[str]
+) -> None:
+    ran = covertour_process(
+        directory=tmp_path,
+        _COVERTOUR_COMPLETE="complete_bash",
+        COMP_WORDS=words,
+        COMP_CWORD=str(len(words.split()) - 1),
+    )
+    assert ran.stdout.split() == completed
 
 
 def test_help_needs_nothing_heavy(tmp_path: Path) -> None:

@@ -68,11 +68,14 @@ def test_quiet_prints_nothing(covertour: Any, villages: str) -> None:
     assert (ran.code, ran.out, ran.err) == (0, "", "")
 
 
-def test_a_long_tour_is_not_listed(covertour: Any, tmp_path: Path) -> None:
+def test_where_a_long_tour_is_listed(covertour: Any, tmp_path: Path) -> None:
     write(tmp_path / "many.json", random_instance(60, nearest=0))
     ran = covertour("solve", "many.json", *QUICK)
     assert "60 of 60 places" in ran.out
     assert "also covers" not in ran.out
+    assert "To list its 60 stops, add for example: --output map.html" in ran.out
+    ran = covertour("solve", "many.json", *QUICK, "-o", "a.svg", "-o", "a.csv")
+    assert "Its 60 stops are listed in a.csv" in ran.out
 
 
 @pytest.mark.parametrize("ending", ["html", "png", "svg", "csv", "geojson", "gpx", "json", "tour"])
@@ -97,6 +100,35 @@ def test_several_outputs_at_once(covertour: Any, villages: str, tmp_path: Path) 
     covertour("solve", villages, "-k", "1", "-o", "a.json", "-o", "a.csv", *QUICK)
     assert (tmp_path / "a.json").exists()
     assert (tmp_path / "a.csv").exists()
+
+
+def test_a_failing_output_does_not_drop_the_others(
+    covertour: Any, villages: str, tmp_path: Path
+) -> None:
+    (tmp_path / "full.json").symlink_to("/dev/full")
+    outputs = ("-o", "full.json", "-o", "a.csv")
+    ran = covertour("solve", villages, "-k", "1", *outputs, *QUICK)
+    assert ran.code == 2
+    assert ran.err == "covertour: full.json: cannot be written: No space left on device\n"
+    assert "wrote a.csv" in ran.out
+    assert "wrote full.json" not in ran.out
+    assert "also covers" in ran.out
+    assert (tmp_path / "a.csv").exists()
+    ran = covertour("solve", villages, "-k", "1", *outputs, *QUICK, "--json")
+    assert (json.loads(ran.out)["instance"], json.loads(ran.err)["code"]) == ("villages", 2)
+
+
+def test_json_has_names_legs_and_who_serves_whom(covertour: Any, villages: str) -> None:
+    rules = ("--radius", "1", "--depot", "Alba")
+    found = solved(covertour("solve", villages, *rules, *QUICK, "--json"))
+    first = found["stops"][0]
+    assert (first["name"], first["leg"], first["serves"]) == (
+        "Alba",
+        0,
+        [{"place": 1, "name": "Bree", "distance": 1}],
+    )
+    assert sum(stop["leg"] for stop in found["stops"][1:]) + 3 == found["length"]
+    assert found["stopped"] == "limit"
 
 
 def test_places_go_by_name_or_number(covertour: Any, villages: str) -> None:

@@ -142,7 +142,7 @@ def test_unused_columns_are_told_of_and_misspelt_ones_warned_of(tmp_path: Path) 
     read(path, radius=1, on_note=notes.append)
     assert notes == [
         f"{path}: the column 'requierd' is not used; did you mean 'required'?",
-        f"{path}: not used, column: 'population'",
+        f"{path}: columns that are not used: 'population'",
     ]
     with pytest.warns(UserWarning, match="'requierd' is not used"):
         read(path, radius=1)

@@ -1,12 +1,13 @@
-"""The command line: one command a verb, each a thin layer over the public API.
+"""The command line: one command per verb, each a thin layer over the public API.
 
-Whatever goes wrong becomes one line on standard error: exit code 2 for bad input, 1 for a solve
-that could not finish, 130 after Ctrl-C or SIGTERM.
+Whatever goes wrong becomes one line on standard error, a JSON object where --json is given: exit
+code 2 for bad input, 1 for a solve that could not finish, 130 after Ctrl-C or SIGTERM.
 """
 
 from __future__ import annotations
 
 import gc
+import json
 import os
 import re
 import signal
@@ -15,15 +16,42 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from covertour.cli import bench, export, files, solving, train
+from covertour.cli import bench, export, files, info, solving, train
 from covertour.problem.errors import InputError, SolveError
 from covertour.version import __version__
 
 FEW_COLLECTIONS = 200_000
 """New objects between two collections of garbage: loading a search makes many, and no garbage."""
 
+
+def _without_types(parameters: list[Any]) -> list[Any]:
+    """The parameters of a command, where flags say no type in the help: they take no value."""
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+    return parameters
+
+
+class Command(TyperCommand):
+    """A verb."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Its arguments and options."""
+        return _without_types(super().get_params(ctx))
+
+
+class Group(TyperGroup):
+    """Verbs under one name."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The options before the verb."""
+        return _without_types(super().get_params(ctx))
+
+
 app = typer.Typer(
+    cls=Group,
     help="Solve the Covering Salesman Problem: the shortest round trip that passes near every "
     "place.",
     epilog="Start with: covertour demo",
@@ -33,14 +61,17 @@ app.command()(solving.solve)
 app.command()(files.check)
 app.command()(files.plot)
 app.command()(files.convert)
-app.command()(files.info)
+app.command()(info.info)
 app.command()(files.generate)
 app.command()(solving.methods)
 app.command()(solving.demo)
 app.command()(solving.warmup)
-app.add_typer(bench.app, name="bench")
+app.add_typer(bench.app, name="bench", cls=Group)
 app.command()(train.train)
 app.command()(export.export)
+for verbs in (app, bench.app):
+    for verb in verbs.registered_commands:
+        verb.cls = Command
 
 
 def _print_version(wanted: bool) -> None:
@@ -91,7 +122,10 @@ def run(arguments: Sequence[str]) -> int:
         if debug:
             raise
         message, code = explain(error)
-        print("covertour:", " ".join(message.split()), file=sys.stderr)
+        message = " ".join(message.split())
+        as_json = "--json" in arguments
+        told = json.dumps({"error": message, "code": code}) if as_json else f"covertour: {message}"
+        print(told, file=sys.stderr)
         return code
 
 

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import io
 import math
 import os
 import re
+import sys
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from covertour.cli import show
 from covertour.problem.errors import InputError, did_you_mean
 from covertour.problem.instance import Instance
 from covertour.problem.metric import METRICS, SPHERE_KM
+from covertour.problem.tour import Tour, same_length
+
+if TYPE_CHECKING:
+    from covertour.solving.result import Result
+
+STANDARD = "-"
+"""The name of standard input and of standard output."""
 
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 
@@ -72,7 +82,8 @@ InstanceFile = Annotated[
     str,
     typer.Argument(
         metavar="INSTANCE",
-        help="The places: .csv, .tsp, .json, .geojson, or a distance matrix (.csv, .npy).",
+        help="The places: .csv, .tsp, .json, .geojson, or a distance matrix (.csv, .npy); "
+        "- for standard input.",
         show_default=False,
     ),
 ]
@@ -105,6 +116,7 @@ MetricOption = Annotated[
         metavar="METRIC",
         help=f"How distances are measured: {', '.join(METRICS[:-1])}. Else as the file says.",
         show_default=False,
+        autocompletion=lambda incomplete: beginning(incomplete, METRICS[:-1]),
     ),
 ]
 DepotOption = Annotated[
@@ -141,23 +153,65 @@ SeedOption = Annotated[
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+FormatOption = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="ENDING",
+        help="The format of what goes to standard output (-), such as csv; else json.",
+        show_default=False,
+    ),
+]
+
+
+def complete_method(incomplete: str) -> list[str]:
+    """The methods that begin like this, for the shell to complete."""
+    from covertour.solving.methods import METHODS
+
+    return beginning(incomplete, list(METHODS))
+
+
+def beginning(incomplete: str, words: Sequence[str]) -> list[str]:
+    """The words that begin like this."""
+    return [word for word in words if word.startswith(incomplete)]
+
+
+class StandardInput(io.BytesIO):
+    """What came on standard input, to be read more than once."""
+
+    name = "<stdin>"
+
+
+def source_of(file: str) -> str | StandardInput:
+    """What to read: the file, or standard input for ``-``."""
+    return StandardInput(sys.stdin.buffer.read()) if file == STANDARD else file
 
 
 def load_instance(
-    file: str,
+    file: str | StandardInput,
     nearest: int | None = None,
     radius: float | None = None,
     metric: str | None = None,
     depot: str | None = None,
     required: Sequence[str] | None = None,
     forbidden: Sequence[str] | None = None,
+    quiet: bool = False,
 ) -> Instance:
-    """Read an instance; what the options say takes the place of what the file says."""
+    """Read an instance; what the options say takes the place of what the file says.
+
+    Columns that are not used are told of on standard error, unless all shall be ``quiet``.
+    """
     from covertour import formats
 
     if metric is not None and metric not in METRICS:
         raise InputError(f"--metric: {metric!r} is unknown{did_you_mean(metric, METRICS)}")
-    instance = formats.read(file, nearest=nearest, radius=radius, metric=metric)
+    instance = formats.read(
+        source_of(file) if isinstance(file, str) else file,
+        nearest=nearest,
+        radius=radius,
+        metric=metric,
+        on_note=_ignore if quiet else show.note,
+    )
     changes: dict[str, Any] = {}
     if depot is not None:
         changes["depot"] = _place(instance, "--depot", depot)
@@ -166,6 +220,29 @@ def load_instance(
     if forbidden is not None:
         changes["forbidden"] = _places(instance, "--forbidden", forbidden)
     return instance.with_changes(**changes) if changes else instance
+
+
+def read_tour(file: str, instance: Instance) -> Tour:
+    """Read a tour, whose stops must be there."""
+    from covertour import formats
+
+    return formats.read_tour(source_of(file), instance)
+
+
+def load_tour(file: str, instance: Instance) -> Tour:
+    """Read a tour that belongs to an instance: its stops are there, and its length is right."""
+    tour = read_tour(file, instance)
+    true = instance.length(tour.places)
+    if not same_length(tour.length, true):
+        raise InputError(
+            f"{file}: the tour claims length {tour.length:.10g}, but through these places it is "
+            f"{true:.10g}; was it made for others?"
+        )
+    return tour
+
+
+def _ignore(message: str) -> None:
+    pass
 
 
 def _places(instance: Instance, option: str, texts: Sequence[str]) -> tuple[int, ...]:
@@ -200,27 +277,77 @@ def check_method(method: str, known: Sequence[str]) -> None:
         raise InputError(f"--method: {method!r} is unknown{did_you_mean(method, known)}")
 
 
-def check_outputs(outputs: Sequence[str], inputs: Sequence[str | None], outcome: bool) -> None:
+def check_outputs(
+    outputs: Sequence[str],
+    inputs: Sequence[str | None],
+    outcome: bool,
+    format: str | None = None,
+) -> None:
     """Refuse, before any work is done, outputs that could not be written in the end.
 
-    ``outcome``: whether tours will be written, not instances.
+    ``outcome``: whether tours will be written, not instances. ``format``: of standard output.
     """
     from covertour import formats
 
+    if list(inputs).count(STANDARD) > 1:
+        raise InputError("-: standard input can be read only once")
+    if format is not None and STANDARD not in outputs:
+        raise InputError("--format: is for standard output (-); in a file the ending decides")
     for index, output in enumerate(outputs):
-        formats.check_output(output, outcome)
         if output in outputs[:index]:
             raise InputError(f"{output}: given twice as output")
+        if output == STANDARD:
+            formats.check_format(format or "json", outcome)
+            continue
+        formats.check_output(output, outcome)
         if os.path.exists(output):
             for given in inputs:
                 if given and os.path.exists(given) and os.path.samefile(given, output):
                     raise InputError(f"{output}: is an input too and would be overwritten")
 
 
-def check_outputs_fit(instance: Instance, outputs: Sequence[str]) -> None:
+def write_output(
+    output: str, instance: Instance, outcome: Result | Tour | None, format: str | None = None
+) -> None:
+    """Write to a file, or to standard output for ``-``."""
+    from covertour import formats
+
+    if output == STANDARD:
+        formats.write(sys.stdout, instance, outcome, format=format or "json")
+    else:
+        formats.write(output, instance, outcome)
+
+
+def write_outputs(
+    outputs: Sequence[str], instance: Instance, result: Result, format: str | None = None
+) -> tuple[list[str], list[str]]:
+    """Write all that can be written: the outputs that were, and why the others were not."""
+    written, failures = [], []
+    for output in outputs:
+        try:
+            write_output(output, instance, result, format)
+        except InputError as error:
+            failures.append(str(error))
+        else:
+            written.append(output)
+    return written, failures
+
+
+def tell_written(outputs: Sequence[str]) -> None:
+    """Say which files there are now."""
+    for output in outputs:
+        if output != STANDARD:
+            show.say(f"wrote {output}")
+
+
+def check_outputs_fit(
+    instance: Instance, outputs: Sequence[str], format: str | None = None
+) -> None:
     """Refuse, before a search, outputs that these places cannot be written to."""
     for output in outputs:
         ending = os.path.splitext(output)[1].lower()
+        if output == STANDARD:
+            ending = f".{format}"
         if ending in (".gpx", ".geojson") and instance.metric not in SPHERE_KM:
             raise InputError(
                 f"{output}: the format needs latitudes and longitudes, but the places have the "

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Sequence
 from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
@@ -15,6 +17,7 @@ from covertour.cli import options, show
 from covertour.cli.options import (
     DepotOption,
     ForbiddenOption,
+    FormatOption,
     InstanceFile,
     JsonOption,
     MetricOption,
@@ -25,6 +28,7 @@ from covertour.cli.options import (
     at_least,
     whole,
 )
+from covertour.formats import PICTURE_ENDINGS
 from covertour.problem.errors import InputError
 from covertour.problem.instance import Instance
 from covertour.problem.tour import Tour
@@ -74,7 +78,13 @@ def solve(
     radius: RadiusOption = None,
     metric: MetricOption = None,
     method: Annotated[
-        str, typer.Option("--method", "-m", help="How to solve; `covertour methods` lists them.")
+        str,
+        typer.Option(
+            "--method",
+            "-m",
+            help="How to solve; `covertour methods` lists them.",
+            autocompletion=options.complete_method,
+        ),
     ] = "lns",
     seconds: SecondsOption = None,
     iterations: Annotated[
@@ -164,10 +174,11 @@ def solve(
             "-o",
             metavar="FILE",
             help="Write the tour; the ending decides: .html (map), .png, .svg, .csv (itinerary), "
-            ".geojson, .gpx, .json, .tour. May be given several times.",
+            ".geojson, .gpx, .json, .tour; or - for standard output. May be given several times.",
             show_default=False,
         ),
     ] = None,
+    format: FormatOption = None,
     as_json: JsonOption = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> None:
@@ -175,13 +186,16 @@ def solve(
 
     covertour solve villages.csv --radius 10 --output map.html
     """
-    from covertour import formats
-
     outputs = output or []
-    options.check_outputs(outputs, [file, start], outcome=True)
-    instance = options.load_instance(file, nearest, radius, metric, depot, required, forbidden)
-    options.check_outputs_fit(instance, outputs)
-    start_tour = formats.read_tour(start, instance) if start is not None else None
+    to_standard = options.STANDARD in outputs
+    if as_json and to_standard:
+        raise InputError("--json and --output -: both are for standard output; give one of them")
+    options.check_outputs(outputs, [file, start], outcome=True, format=format)
+    instance = options.load_instance(
+        file, nearest, radius, metric, depot, required, forbidden, quiet=quiet or as_json
+    )
+    options.check_outputs_fit(instance, outputs, format)
+    start_tour = None if start is None else options.load_tour(start, instance)
 
     # What is wrong with the files has been told by now, before the search is even loaded.
     from covertour.solving.methods import METHODS, default_stop
@@ -197,22 +211,33 @@ def solve(
     if seconds is None and iterations is None and no_improvement is None:
         stop |= default_stop(instance, method)
     result = _search(instance, method, stop, seed, workers, start_tour, quiet, decoding)
-    for path in outputs:
-        formats.write(path, instance, result)
+    written, failures = options.write_outputs(outputs, instance, result, format)
     if as_json:
         show.say(result.to_json())
-    elif not quiet:
+    elif not quiet and not to_standard:
         show.summary(instance, result)
-        if len(result.tour) <= show.LONGEST_ITINERARY:
-            show.say("")
-            show.itinerary(instance, result.tour)
         show.say("")
-        for path in outputs:
-            show.say(f"wrote {path}")
-        if not outputs:
-            name = "tour.csv" if instance.coordinates is None else "map.html"
-            show.say(f"To keep it, add for example: --output {name}")
+        if len(result.tour) <= show.LONGEST_ITINERARY:
+            show.itinerary(instance, result.tour)
+            show.say("")
+        options.tell_written(written)
+        advice = _where_to_look(instance, result, written)
+        if advice:
+            show.say(advice)
+    if failures:
+        raise InputError("; ".join(failures))
     _leave(result)
+
+
+def _where_to_look(instance: Instance, result: Result, written: Sequence[str]) -> str:
+    """The last line: where the stops are listed, or how to keep them."""
+    name = "tour.csv" if instance.coordinates is None else "map.html"
+    if len(result.tour) <= show.LONGEST_ITINERARY:
+        return "" if written else f"To keep it, add for example: --output {name}"
+    lists = [path for path in written if not path.lower().endswith(PICTURE_ENDINGS)]
+    if lists:
+        return f"Its {len(result.tour):,} stops are listed in {lists[0]}"
+    return f"To list its {len(result.tour):,} stops, add for example: --output {name}"
 
 
 def _leave(result: Result) -> None:
@@ -331,12 +356,24 @@ def _load_numba() -> None:
         del sys.modules["scipy.linalg"]
 
 
-def methods() -> None:
+def methods(as_json: JsonOption = False) -> None:
     """List the methods of solving."""
     from rich.table import Table
 
     from covertour.solving.methods import METHODS
 
+    if as_json:
+        found = [
+            {
+                "name": name,
+                "summary": method.summary,
+                "learned": method.model is not None,
+                "proves": method.proves,
+            }
+            for name, method in METHODS.items()
+        ]
+        show.say(json.dumps(found))
+        return
     table = Table(box=None, padding=(0, 3, 0, 0), header_style="bold", pad_edge=False)
     table.add_column("method", no_wrap=True)
     table.add_column("what it does")

@@ -166,10 +166,20 @@ def write(
     write_bytes(file, data)
 
 
+def check_format(format: str, outcome: bool = True) -> str:
+    """The ending of a format such as "csv"; an error where nothing is written in it."""
+    ending = f".{format.lower().removeprefix('.')}"
+    known = OUTCOME_ENDINGS if outcome else INSTANCE_ENDINGS + PICTURE_ENDINGS
+    if ending not in known:
+        names = ", ".join(known).replace(".", "")
+        what = "a tour" if outcome else "an instance"
+        raise InputError(f"format: {what} is not written as {shown(format)}; there are {names}")
+    return ending
+
+
 def encode(instance: Instance, outcome: Result | Tour | None, format: str) -> bytes:
     """The content of a file in a format, such as "csv", of an instance or of an outcome of it."""
-    ending = f".{format.lower().removeprefix('.')}"
-    _check_ending(Path(f"a{ending}"), outcome is not None)
+    ending = check_format(format, outcome is not None)
     if ending in PICTURE_ENDINGS:
         from covertour.formats.picture import encode as draw
 

@@ -98,7 +98,7 @@ def _columns(
     properties = [feature.get("properties") or {} for feature in features]
     titles = list(dict.fromkeys(title for each in properties for title in each))
     at = table.find_columns(titles, str(source))
-    table.tell_of_unused(titles, str(source), given.note, "property")
+    table.tell_of_unused(titles, str(source), given.note, "property", "properties")
     return {
         role: [
             _text(each.get(titles[position]), role, row, where)

@@ -128,20 +128,17 @@ def from_path(path: Path) -> Source:
 def from_stream(stream: IO[Any]) -> Source:
     """The content of a stream of text or bytes, which is read to its end."""
     name = getattr(stream, "name", None)
-    path = Path(os.fsdecode(name)) if isinstance(name, str | bytes | os.PathLike) else None
-    if path is None or not path.suffix:
-        path = None
+    path = Path(os.fsdecode(name)) if isinstance(name, str | bytes | os.PathLike) else Path()
+    where = str(path) if path.suffix else "standard input" if name == "<stdin>" else "the stream"
     try:
         content = stream.read()
     except UnicodeDecodeError:
-        raise InputError(f"{path or 'the stream'}: not UTF-8 text") from None
+        raise InputError(f"{where}: not UTF-8 text") from None
     except OSError as error:
-        raise InputError(f"{path or 'the stream'}: cannot be read: {error}") from None
+        raise InputError(f"{where}: cannot be read: {error.strerror or error}") from None
     if not isinstance(content, str | bytes):
-        raise InputError(f"the stream: expected text or bytes, got {shown(content)}")
-    if path is not None:
-        return Source(str(path), path.stem, content)
-    return Source("standard input" if name == "<stdin>" else "the stream", UNNAMED, content)
+        raise InputError(f"{where}: expected text or bytes, got {shown(content)}")
+    return Source(where, path.stem if path.suffix else UNNAMED, content)
 
 
 def likely_ending(source: Source) -> str:

@@ -74,7 +74,9 @@ def _plain(header: Sequence[str]) -> list[str]:
     return [re.sub(r"[\s-]+", "_", title.strip().lower()) for title in header]
 
 
-def tell_of_unused(header: Sequence[str], where: str, note: Note, kind: str = "column") -> None:
+def tell_of_unused(
+    header: Sequence[str], where: str, note: Note, one: str = "column", many: str = "columns"
+) -> None:
     """Tell which columns hold nothing that is known, and what they may be meant to be."""
     plain = _plain(header)
     # A title whose meaning is there already, under its right name, is hardly that name misspelt.
@@ -87,13 +89,13 @@ def tell_of_unused(header: Sequence[str], where: str, note: Note, kind: str = "c
             continue
         hint = did_you_mean(word, likely, list_all=False)
         if hint:
-            note(f"{where}: the {kind} {shown(title)} is not used{hint}", True)
+            note(f"{where}: the {one} {shown(title)} is not used{hint}", True)
         else:
             unused.append(shown(title))
     if unused:
         more = f" and {len(unused) - MOST_UNUSED} more" if len(unused) > MOST_UNUSED else ""
-        names = f"{kind}: {', '.join(unused[:MOST_UNUSED])}{more}"
-        note(f"{where}: not used, {names}", False)
+        names = f"{', '.join(unused[:MOST_UNUSED])}{more}"
+        note(f"{where}: {many} that are not used: {names}", False)
 
 
 def numbers(values: Sequence[str], what: str, where: Where) -> FloatArray:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from covertour.problem.coverage import MILLIMETRE, SAME, Nearest, Radius, Sets
 from covertour.problem.instance import Instance
 from covertour.problem.metric import FloatArray, IntArray
-from covertour.problem.tour import Tour
+from covertour.problem.tour import Tour, same_length
 
 PAIRS_AT_A_TIME = 4_000_000
 FEW_PAIRS = 20_000
@@ -46,9 +46,7 @@ class Verdict:
     @property
     def length_is_right(self) -> bool:
         """Whether the claimed length is the true one, to a relative 1e-6."""
-        if self.claimed is None:
-            return True
-        return bool(np.isclose(self.claimed, self.length, rtol=1e-6, atol=1e-9))
+        return self.claimed is None or same_length(self.claimed, self.length)
 
     @property
     def ok(self) -> bool:
@@ -64,7 +62,7 @@ class Verdict:
         )
 
     def problems(self, instance: Instance) -> list[str]:
-        """One sentence a kind of mistake, with the places by name; empty where all is well."""
+        """One sentence per kind of mistake, with the places by name; empty where all is well."""
         found = []
         if self.stops == 0:
             found.append("the tour has no stop")

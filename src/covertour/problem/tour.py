@@ -57,6 +57,11 @@ def check_places(instance: Instance, stops: IntArray) -> None:
         )
 
 
+def same_length(claimed: float, true: float) -> bool:
+    """Whether a tour that claims this length has it, to a relative 1e-6."""
+    return bool(np.isclose(claimed, true, rtol=1e-6, atol=1e-9))
+
+
 @dataclass(frozen=True, eq=False)
 class Service:
     """Who serves whom on a tour.

@@ -210,3 +210,17 @@ def test_warmup_says_that_all_is_compiled(covertour: Any) -> None:
     covertour("warmup")
     ran = covertour("warmup")
     assert (ran.code, ran.out, ran.err) == (0, "The search is compiled already.\n", "")
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (("solve", "FILE", "--workers", "100000000"), "workers: expected 1 to 256 threads"),
+        (("solve", "FILE", "-m", "am-gain", "--samples", "1000000000"), "samples: expected"),
+        (("generate", "100000000"), "n: expected 1 to 10,000,000 places"),
+    ],
+)
+def test_what_no_machine_could_do_is_refused(
+    covertour: Any, county: str, command: tuple[str, ...], words: str
+) -> None:
+    covertour(*(county if word == "FILE" else word for word in command)).assert_refused(words)

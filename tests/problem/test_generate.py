@@ -64,7 +64,8 @@ def test_the_name_tells_how_to_make_it_again() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"n": 0, "nearest": 7}, "^n: expected at least one place, got 0$"),
+        ({"n": 0, "nearest": 7}, "^n: expected 1 to 10,000,000 places, got 0$"),
+        ({"n": 10**8, "nearest": 7}, "^n: expected 1 to 10,000,000 places, got 100,000,000$"),
         ({"n": 5}, "^coverage: give one of nearest and radius$"),
         ({"n": 5, "nearest": 7, "radius": 1}, "^coverage: nearest and radius are given"),
         ({"n": 5, "nearest": 7, "layout": "spiral"}, "^layout: 'spiral' is not one of uniform, "),

@@ -430,8 +430,9 @@ def test_what_learned_methods_do_not_take(weights: Callable[[str], Path]) -> Non
             solve(VILLAGES, method, start=[0, 1], decoding=decoding)
         with pytest.raises(InputError, match=r"at most 2,000 places, not 2,001; lns takes them"):
             solve(random_instance(2001, nearest=7), method, decoding=decoding)
-    with pytest.raises(InputError, match="samples: expected a whole number >= 0, got -1"):
-        Decoding(samples=-1)
+    for samples in (-1, 1.5, 1_000_000_000, "32"):
+        with pytest.raises(InputError, match=r"samples: expected a whole number from 0 to 1,000,0"):
+            Decoding(samples=samples)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="raw: lns is not a learned method"):
         solve(VILLAGES, "lns", decoding=decoding)
 

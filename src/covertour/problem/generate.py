@@ -11,6 +11,9 @@ from covertour.problem.metric import FloatArray
 
 LAYOUTS = ("uniform", "clustered")
 
+MOST_PLACES = 10_000_000
+"""More are refused: their coverage would not fit in memory."""
+
 
 def random_instance(
     n: int,
@@ -28,8 +31,8 @@ def random_instance(
     >>> random_instance(100, nearest=7).name
     'uniform-100-nearest-7-seed-0'
     """
-    if n < 1:
-        raise InputError(f"n: expected at least one place, got {n}")
+    if not 1 <= n <= MOST_PLACES:
+        raise InputError(f"n: expected 1 to {MOST_PLACES:,} places, got {n:,}")
     if seed < 0:
         raise InputError(f"seed: expected a whole number >= 0, got {seed}")
     if layout not in LAYOUTS:

@@ -54,6 +54,18 @@ MOST_NULL = 15
 IMPROVE_AFTER = 20
 """In the original's setting: improvements between two runs of the tour improver."""
 
+WEIGHING, REMOVING, REPAIRING = range(3)
+"""What is to be done next in an iteration, which on large instances is interrupted to look at the
+clock."""
+
+WORK = 100_000
+"""Places looked at between two looks at the clock: a few hundredths of a second."""
+
+STOPS_PER_LOOK = 512
+"""To compare the weights of so many stops takes as long as to look at a place."""
+
+NO_END = np.int64(2**62)
+
 LS1 = np.dtype(
     [
         ("best", "f8"),
@@ -63,6 +75,9 @@ LS1 = np.dtype(
         ("improvements", "i8"),  # since the improver ran
         ("null", "i8"),  # returns to the best since the last mutation
         ("improve_after", "i8"),
+        ("phase", "i8"),  # of the iteration: WEIGHING, REMOVING or REPAIRING
+        ("before", "f8"),  # the length before it
+        ("to_remove", "i8"),  # stops that are still to be removed in it
     ]
 )
 
@@ -75,18 +90,25 @@ def _improve_all(s):
 
 
 @inner
-def _remove_some(s, weight):
-    """Remove REMOVED_SHARE of the stops, drawn in proportion to what removing them would save.
+def _weigh(s, weight):
+    """Draw a weight for each stop: the REMOVED_SHARE of them with the largest are to be removed.
 
-    Weighted drawing without replacement: the stops with the largest log(u) / weight, u uniform.
+    Weighted drawing without replacement, in proportion to what removing a stop would save: the
+    stops with the largest log(u) / saving, u uniform.
     """
-    size = s.tour.size
-    total = max(1, int(REMOVED_SHARE * size))
-    for index in range(size):
+    for index in range(s.tour.size):
         stop = s.lists[STOPS, index]
         share = max(saving(s, stop), 1e-12) if s.at[stop].role != FIXED else 0.0
         weight[stop] = np.log(draw_unit(s) + 1e-300) / share if share > 0.0 else -np.inf
-    for _ in range(total):
+    return max(1, int(REMOVED_SHARE * s.tour.size))
+
+
+@inner
+def _remove_some(s, a, weight, work):
+    """Remove the ``a.to_remove`` stops with the largest weights; the work that is left after it."""
+    while a.to_remove > 0 and work > 0:
+        work -= 1 + s.tour.size // STOPS_PER_LOOK
+        a.to_remove -= 1
         best = -np.inf
         best_stop = NOWHERE
         for index in range(s.tour.size):
@@ -95,14 +117,22 @@ def _remove_some(s, weight):
                 best = weight[stop]
                 best_stop = stop
         if best_stop == NOWHERE:
-            return
-        remove(s, best_stop)
+            a.to_remove = 0
+        else:
+            remove(s, best_stop)
+    return work
 
 
 @inner
-def _repair(s):
-    """Insert the place with the least cost / (newly covered)² until everything is covered."""
+def _repair(s, work):
+    """Insert the place with the least cost / (newly covered)² until everything is covered.
+
+    Ends before that where the work was too much; the work that is left after it.
+    """
     while s.tour.uncovered > 0:
+        if work <= 0:
+            return work
+        work -= s.tour.uncovered
         best = np.inf
         best_place = NOWHERE
         best_after = NOWHERE
@@ -124,29 +154,46 @@ def _repair(s):
                     best = score
                     best_place = place
                     best_after = after
+        work -= s.tour.queue
         clear_queue(s)
         insert(s, best_place, best_after)
     drop_spare(s)
     clear_queue(s)
     s.tour.log = 0
+    return work
 
 
 @entry
-def ls1_for(s, search, weight, best, iterations):
-    """Make some iterations; search: LS1[1], weight: float64[n], best: int64[n], the best tour."""
+def ls1_for(s, search, weight, best, iterations, work):
+    """Make some iterations; returns within one, to go on there, after so much work.
+
+    search: LS1[1]; weight: float64[n]; best: int64[n], the best tour. The work is counted in places
+    that are looked at.
+    """
     a = search[0]
     n = len(s.at)
     if a.best_size == 0:
         a.best = s.tour.length
         a.best_size = copy_tour(s, best)
-    for _ in range(iterations):
+    until = a.iterations + iterations
+    while a.iterations < until:
+        if a.phase == WEIGHING:
+            a.before = s.tour.length
+            s.tour.log = 0
+            a.to_remove = _weigh(s, weight)
+            a.phase = REMOVING
+        if a.phase == REMOVING:
+            work = _remove_some(s, a, weight, work)
+            if a.to_remove > 0:
+                return
+            s.tour.log = 0
+            a.phase = REPAIRING
+        work = _repair(s, work)
+        if s.tour.uncovered > 0:
+            return
+        a.phase = WEIGHING
         a.iterations += 1
-        current = s.tour.length
-        s.tour.log = 0
-        _remove_some(s, weight)
-        s.tour.log = 0
-        _repair(s)
-        if s.tour.length < current:
+        if s.tour.length < a.before:
             a.improvements += 1
         if a.improvements >= a.improve_after or s.tour.length < a.best * (1.0 - 1e-12):
             _improve_all(s)
@@ -168,7 +215,7 @@ def ls1_for(s, search, weight, best, iterations):
                     insert(s, place, after if after != NOWHERE else s.lists[STOPS, 0])
             elif s.at[place].role != FIXED:
                 remove(s, place)
-            _repair(s)
+            _repair(s, NO_END)
 
 
 @entry
@@ -196,7 +243,7 @@ def ls1(
     best = np.empty(instance.n, dtype=np.int64)
 
     def advance(iterations: int) -> Stretch:
-        ls1_for(s, search, weight, best, iterations)
+        ls1_for(s, search, weight, best, iterations, WORK)
         a = search[0]
         return Stretch(a["iterations"], a["improved"], a["best"], s.order[best[: a["best_size"]]])
 

@@ -8,6 +8,7 @@ tour improver; the shortest tour wins.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -67,6 +68,13 @@ def _smallest_covers(instance: Instance, clock: Clock) -> Iterator[IntArray]:
     for option, value in (("output_flag", False), ("threads", 1), ("random_seed", 0)):
         solver.setOptionValue(option, value)
     solver.passModel(model)
+
+    def look_at_clock(kind: Any, message: str, seen: Any, answer: Any, more: Any) -> None:
+        answer.user_interrupt = clock.over
+
+    solver.setCallback(look_at_clock, None)
+    for interrupt in ("kCallbackMipInterrupt", "kCallbackSimplexInterrupt"):
+        solver.startCallback(getattr(highspy.cb.HighsCallbackType, interrupt))
     fewest = n
     for _ in range(MOST_COVERS):
         if clock.seconds_left < float("inf"):

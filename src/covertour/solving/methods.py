@@ -6,12 +6,13 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from numbers import Integral
 from pathlib import Path
 
 import numpy as np
 
 from covertour.exact.enumeration import can_enumerate
-from covertour.problem.errors import InputError
+from covertour.problem.errors import InputError, shown
 from covertour.problem.instance import Instance
 from covertour.problem.metric import IntArray
 from covertour.search.params import DEFAULT, LnsParams
@@ -32,6 +33,9 @@ LEARNED = {
     "pn": "learned: the pointer network of Vinyals et al. (2015); give --weights",
 }
 """The learned methods, named after their models."""
+
+MOST_SAMPLES = 1_000_000
+"""More tours are refused: to draw them would take days."""
 
 POSTERIOR = 50
 """The search after a learned tour, the paper's posterior local search: iterations per place."""
@@ -54,8 +58,11 @@ class Decoding:
     raw: bool = False
 
     def __post_init__(self) -> None:
-        if self.samples < 0 or self.samples != int(self.samples):
-            raise InputError(f"samples: expected a whole number >= 0, got {self.samples}")
+        if not isinstance(self.samples, Integral) or not 0 <= self.samples <= MOST_SAMPLES:
+            raise InputError(
+                f"samples: expected a whole number from 0 to {MOST_SAMPLES:,}, "
+                f"got {shown(self.samples)}"
+            )
 
 
 @dataclass(frozen=True)

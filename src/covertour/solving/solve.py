@@ -104,7 +104,7 @@ def checked_result(
     instance: Instance, method: Method, clock: Clock, seed: int, outcome: Outcome
 ) -> Result:
     """The outcome of a method as a result, if the referee accepts it."""
-    seconds = clock.seconds
+    seconds, over = clock.seconds, clock.over
     try:
         tour = make_tour(instance, outcome.places)
     except InputError as error:
@@ -121,7 +121,7 @@ def checked_result(
     elif clock.interruption.happened:
         stopped = "interrupt"
     else:
-        stopped = "limit" if clock.reached else "done"
+        stopped = "limit" if over else "done"
     return Result(
         instance=instance,
         method=method.name,

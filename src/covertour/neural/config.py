@@ -14,6 +14,8 @@ from covertour.problem.errors import InputError, did_you_mean
 MODELS = ("am-dynamic", "am", "pn-dynamic", "pn", "am-gain")
 """The models by name: the paper's, its baselines, and ours."""
 
+FORMS = ("text", "released")
+GUIDANCE = ("c/N", "(c-1)/N")
 NORMALISATIONS = ("layer", "instance")
 MASKS = ("visited", "useful")
 BASELINES = ("shared", "greedy")
@@ -55,6 +57,9 @@ def rule_range(text: str) -> RuleRange:
 class ModelConfig:
     """The model and its sizes; the defaults are the paper's.
 
+    ``form``: am-dynamic as in the paper's ``text`` or as in the ``released`` code of its authors
+    (:mod:`covertour.neural.models.attention_dynamic`). ``guidance``: what the guidance of the c-th
+    nearest of N covered places is multiplied with, ``c/N`` (the text) or ``(c-1)/N`` (the code).
     ``mask``: which places may not be the next stop: those ``visited`` (the paper), or all that
     cover nothing new (``useful``); empty for the model's own choice, which is ``useful`` for
     am-gain. ``normalisation`` in the encoder: over the features of a place (``layer``, the word
@@ -66,6 +71,8 @@ class ModelConfig:
     """
 
     name: str = "am-gain"
+    form: str = "released"
+    guidance: str = "c/N"
     width: int = 128
     heads: int = 8
     layers: int = 3
@@ -82,6 +89,8 @@ class ModelConfig:
             object.__setattr__(self, "mask", "useful" if ours else "visited")
         if not self.polish:
             object.__setattr__(self, "polish", "yes" if ours else "no")
+        _one_of("model.form", self.form, FORMS)
+        _one_of("model.guidance", self.guidance, GUIDANCE)
         _one_of("model.normalisation", self.normalisation, NORMALISATIONS)
         _one_of("model.mask", self.mask, MASKS)
         _one_of("model.polish", self.polish, ("yes", "no"))
@@ -92,6 +101,17 @@ class ModelConfig:
             raise InputError(
                 f"model.width: expected a multiple of the {self.heads} heads, got {self.width}"
             )
+
+
+    @property
+    def guided(self) -> bool:
+        """Whether the model looks at the guidance."""
+        return self.name in ("am-dynamic", "pn-dynamic", "am-gain")
+
+    @property
+    def gains(self) -> bool:
+        """Whether it must be known how much each place would cover anew."""
+        return self.name == "am-gain" or self.mask == "useful"
 
 
 @dataclass(frozen=True)

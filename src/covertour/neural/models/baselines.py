@@ -1,7 +1,7 @@
 """The learned methods that the paper compares with: am, pn and pn-dynamic.
 
 All attention models have the same encoder, and all models clip their scores alike, so that what
-differs is what the comparison is about. Shapes as in :mod:`covertour.neural.models.attention`.
+differs is what the comparison is about. Shapes as in :mod:`covertour.neural.models.attention_dynamic`.
 """
 
 from __future__ import annotations
@@ -11,30 +11,35 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as f
 
 from covertour.neural.config import ModelConfig
-from covertour.neural.models.attention import (
+from covertour.neural.models.attention_dynamic import (
     Encoder,
-    among,
     clipped,
     glimpse,
     mean_of,
     of_stop,
     split,
+    unvisited,
 )
 from covertour.neural.training.batch import Batch
 from covertour.neural.training.environment import State
 
 
 class AttentionCode(NamedTuple):
-    """h, key: [b, n, d]; key_1, value_1: [b, m, n, d/m]; mean: [b, 1, d]; exists: [b, n]."""
+    """last, first: shares in the context, [b, n, d]; key: [b, n, d]; key_1, value_1: [b, m, n, d/m].
 
-    h: Tensor
+    ``mean``: [b, 1, d]. ``exists``: bool[b, n] where some places are padding, else None.
+    """
+
+    last: Tensor
+    first: Tensor
     key: Tensor
     key_1: Tensor
     value_1: Tensor
     mean: Tensor
-    exists: Tensor
+    exists: Tensor | None
 
 
 class Attention(nn.Module):
@@ -59,27 +64,34 @@ class Attention(nn.Module):
         """The encoder, the glimpse's keys and values, and the keys of the scores."""
         h = self.encoder(batch)
         key_1, value_1, key = self.key_value_logit(h).chunk(3, dim=-1)
-        mean = self.context_mean(mean_of(h, batch.exists[:, None]))
+        last, first = self.context_stops.weight.chunk(2, dim=1)
         return AttentionCode(
-            h, key, split(key_1, self.heads), split(value_1, self.heads), mean, batch.exists
+            last=f.linear(h, last),
+            first=f.linear(h, first),
+            key=key,
+            key_1=split(key_1, self.heads),
+            value_1=split(value_1, self.heads),
+            mean=self.context_mean(mean_of(h, batch.exists[:, None])),
+            exists=batch.exists if batch.padded else None,
         )
 
     def start(self, code: AttentionCode, rollouts: int) -> Tensor:
         """No memory: the mean embedding for each rollout, [b, r, d]."""
         return code.mean.expand(-1, rollouts, -1)
 
-    def scores(self, code: AttentionCode, memory: Tensor, state: State) -> tuple[Tensor, Tensor]:
+    def read(self, code: AttentionCode) -> None:
+        """Nothing is remembered."""
+
+    def scores(self, code: AttentionCode, memory: Tensor, state: State) -> Tensor:
         """Glimpse from the context, then single-head scores q · k_i / sqrt(d)."""
-        if state.step == 0:
-            stops = self.no_stops.expand(*memory.shape[:2], -1)
-        else:
-            stops = torch.cat([of_stop(code.h, state.last), of_stop(code.h, state.first)], dim=-1)
-        context = memory + self.context_stops(stops)
+        stops = of_stop(code.last, state.last) + of_stop(code.first, state.first)
+        none = self.context_stops(self.no_stops)
+        context = memory + torch.where(state.begun[:, :, None], stops, none)
         # With the paper's mask a rollout can run out of unvisited places only when it is done.
-        unvisited = (code.exists[:, None] & ~state.visited) | state.done[:, :, None]
-        query = self.project(glimpse(context, code.key_1, code.value_1, unvisited))
+        seen = unvisited(code.exists, state)
+        query = self.project(glimpse(context, code.key_1, code.value_1, seen))
         u = query @ code.key.transpose(1, 2) / math.sqrt(query.shape[-1])
-        return clipped(u, self.clip), memory
+        return clipped(u, self.clip)
 
 
 class PointerCode(NamedTuple):
@@ -103,7 +115,7 @@ class Pointer(nn.Module):
         self.clip = config.clip
         self.embed = nn.Linear(2, d)
         self.encoder = nn.GRU(d, d, batch_first=True)
-        self.decoder = nn.GRUCell(d, d)
+        self.gru = nn.GRUCell(d, d)
         self.reference = nn.Linear(d, d, bias=False)  # W_1
         self.query = nn.Linear(d, d, bias=False)  # W_2
         self.point = nn.Linear(d, 1, bias=False)  # v
@@ -119,22 +131,26 @@ class Pointer(nn.Module):
         """d_0 = Vector, [b, r, d]."""
         return code.vector.expand(-1, rollouts, -1)
 
-    def scores(self, code: PointerCode, memory: Tensor, state: State) -> tuple[Tensor, Tensor]:
-        """u_i = v^T tanh(W_1 e_i + W_2 d_t); d_t reads the embedding of the last stop."""
-        if state.step > 0:
-            given = of_stop(code.embedded, state.last)
-            memory = self.decoder(given.flatten(0, 1), memory.flatten(0, 1)).view_as(memory)
+    def read(self, code: PointerCode) -> tuple[Tensor, None]:
+        """d_t reads the embedding of the last stop; before the first there is nothing to read."""
+        return code.embedded, None
+
+    def scores(self, code: PointerCode, memory: Tensor, state: State) -> Tensor:
+        """u_i = v^T tanh(W_1 e_i + W_2 d_t)."""
         mixed = code.reference[:, None] + self.query(memory)[:, :, None]
-        return clipped(self.point(torch.tanh(mixed)).squeeze(-1), self.clip), memory
+        return clipped(self.point(torch.tanh(mixed)).squeeze(-1), self.clip)
 
 
 class PointerDynamicCode(NamedTuple):
-    """static: [b, n, d]; attend_static, point_static: its share in the two tanh, [b, n, d]."""
+    """static: [b, n, d]; attend_static, point_static: its share in the two tanh, [b, n, d].
+
+    ``exists``: bool[b, n] where some places are padding, else None.
+    """
 
     static: Tensor
     attend_static: Tensor
     point_static: Tensor
-    exists: Tensor
+    exists: Tensor | None
 
 
 class PointerDynamic(nn.Module):
@@ -165,23 +181,21 @@ class PointerDynamic(nn.Module):
     def encode(self, batch: Batch) -> PointerDynamicCode:
         """The embeddings of the positions and what the two attentions make of them."""
         s = self.embed(batch.places)
-        return PointerDynamicCode(s, self.attend_static(s), self.point_static(s), batch.exists)
+        exists = batch.exists if batch.padded else None
+        return PointerDynamicCode(s, self.attend_static(s), self.point_static(s), exists)
 
     def start(self, code: PointerDynamicCode, rollouts: int) -> Tensor:
         """d_0 = 0, [b, r, d]."""
         b, _, d = code.static.shape
         return code.static.new_zeros(b, rollouts, d)
 
-    def scores(
-        self, code: PointerDynamicCode, memory: Tensor, state: State
-    ) -> tuple[Tensor, Tensor]:
+    def read(self, code: PointerDynamicCode) -> tuple[Tensor, Tensor]:
+        """A learned vector first, then the static embedding of the last stop."""
+        return code.static, self.first_input
+
+    def scores(self, code: PointerDynamicCode, memory: Tensor, state: State) -> Tensor:
         """Attention, context, scores."""
-        if state.step == 0:
-            given = self.first_input.expand_as(memory)
-        else:
-            given = of_stop(code.static, state.last)
-        memory = self.gru(given.flatten(0, 1), memory.flatten(0, 1)).view_as(memory)
-        # δ_i = g_i w + w_0 is linear in g_i, so W δ_i = g_i (W w) + W w_0 needs no product a place.
+        # δ_i = g_i w + w_0 is linear in g_i, so W δ_i = g_i (W w) + W w_0 needs no product per place.
         g = state.guidance[..., None]
         attend, attend_0 = self._dynamic_share(self.attend_dynamic)
         point, point_0 = self._dynamic_share(self.point_dynamic)
@@ -189,14 +203,16 @@ class PointerDynamic(nn.Module):
         beside = self.attend_memory(memory) + attend_0
         mixed = code.attend_static[:, None] + g * attend + beside[:, :, None]
         u = self.attend(torch.tanh(mixed)).squeeze(-1)
-        a = among(u, code.exists[:, None]).softmax(-1)
+        if code.exists is not None:
+            u = u.masked_fill(~code.exists[:, None], -torch.inf)
+        a = u.softmax(-1)
         # c = Σ a_i x_i, its static and its dynamic half; the a_i sum to 1.
         half = self.embed_dynamic((a * state.guidance).sum(-1, keepdim=True))
         context = torch.cat([a @ code.static, half], dim=-1)
         # u_i = v_c · tanh(W_c [x_i; c]).
         beside = self.point_context(context) + point_0
         mixed = code.point_static[:, None] + g * point + beside[:, :, None]
-        return clipped(self.point(torch.tanh(mixed)).squeeze(-1), self.clip), memory
+        return clipped(self.point(torch.tanh(mixed)).squeeze(-1), self.clip)
 
     def _dynamic_share(self, layer: nn.Linear) -> tuple[Tensor, Tensor]:
         """W w and W w_0, where δ_i = g_i w + w_0."""

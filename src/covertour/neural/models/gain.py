@@ -1,6 +1,6 @@
 """am-gain, our model: it sees what is uncovered, what a stop would gain, and how far it is.
 
-Shapes as in :mod:`covertour.neural.models.attention`.
+Shapes as in :mod:`covertour.neural.models.attention_dynamic`.
 """
 
 from __future__ import annotations
@@ -13,29 +13,30 @@ from torch import Tensor, nn
 from torch.nn import functional as f
 
 from covertour.neural.config import ModelConfig
-from covertour.neural.inference.gain_kernels import FEATURES, GainWeights
-from covertour.neural.models.attention import (
+from covertour.neural.models.attention_dynamic import (
     Encoder,
-    among,
     clipped,
-    fold,
     join,
     mean_of,
     of_stop,
-    products_of,
     split,
-    unfold,
 )
 from covertour.neural.training.batch import Batch
 from covertour.neural.training.environment import State
+
+FEATURES = 8
+"""c, the dynamic features of a place: the paper's guidance g; whether it is still uncovered; the
+share of its coverage that is; that coverage as a share of the most that any place has; the ways to
+it from the last and from the first stop, 0 before there are any; how near the last stop it is; and
+what it covers anew for the way."""
 
 
 class GainCode(NamedTuple):
     """What linear maps make of the embeddings of all places, so that no step has to.
 
     from_last, from_first, left: shares in the context, [b, n, d]; key: W^K h, [b, n, d]; key_1,
-    value_1: [b, m, n, d/m]; mean: [b, 1, d]; exists: [b, n]. apart: distances in units of
-    1/sqrt(n), [b, n, n]; covered: how many each covers, [b, 1, n].
+    value_1: [b, m, n, d/m]; mean: [b, 1, d]; exists: [b, n] where some are padding, else None.
+    apart: distances in units of 1/sqrt(n), [b, n, n]; covered: how many each covers, [b, 1, n].
     """
 
     from_last: Tensor
@@ -45,7 +46,7 @@ class GainCode(NamedTuple):
     key_1: Tensor
     value_1: Tensor
     mean: Tensor
-    exists: Tensor
+    exists: Tensor | None
     apart: Tensor
     covered: Tensor
 
@@ -56,7 +57,7 @@ class AttentionGain(nn.Module):
     The context is the mean embedding, those of the last and the first stop, and the mean of the
     places that are still uncovered. The features φ_i of a place enter the glimpse by addition, as
     key W_1 φ_i and value W_2 φ_i, and the scores by addition and by multiplication as in the
-    paper: k_i = (W^K h_i) ∘ (1 + W_G φ_i) + W_A φ_i. The way from the last stop costs λ(q) a unit.
+    paper: k_i = (W^K h_i) ∘ (1 + W_G φ_i) + W_A φ_i. The way from the last stop costs λ(q) per unit.
     """
 
     def __init__(self, config: ModelConfig) -> None:
@@ -90,7 +91,7 @@ class AttentionGain(nn.Module):
             key_1=split(key_1, self.heads),
             value_1=split(value_1, self.heads),
             mean=self.context_mean(mean_of(h, batch.exists[:, None])),
-            exists=batch.exists,
+            exists=batch.exists if batch.padded else None,
             apart=batch.distances * places.float().sqrt(),
             covered=batch.covers.sum(2).clamp(min=1)[:, None].float(),
         )
@@ -99,15 +100,16 @@ class AttentionGain(nn.Module):
         """No memory: the mean embedding for each rollout, [b, r, d]."""
         return code.mean.expand(-1, rollouts, -1)
 
-    def scores(self, code: GainCode, memory: Tensor, state: State) -> tuple[Tensor, Tensor]:
+    def read(self, code: GainCode) -> None:
+        """Nothing is remembered."""
+
+    def scores(self, code: GainCode, memory: Tensor, state: State) -> Tensor:
         """Glimpse and scores with the features, less the penalty on the way."""
-        if state.step == 0:
-            stops = self.context_stops(self.no_stops)
-            from_last = from_first = torch.zeros_like(state.gain)
-        else:
-            stops = of_stop(code.from_last, state.last) + of_stop(code.from_first, state.first)
-            from_last = of_stop(code.apart, state.last)
-            from_first = of_stop(code.apart, state.first)
+        begun = state.begun[:, :, None]
+        stops = of_stop(code.from_last, state.last) + of_stop(code.from_first, state.first)
+        stops = torch.where(begun, stops, self.context_stops(self.no_stops))
+        from_last = of_stop(code.apart, state.last) * begun
+        from_first = of_stop(code.apart, state.first) * begun
         context = memory + stops + mean_of(code.left, state.uncovered)
         gain = state.gain / state.gain.amax(-1, keepdim=True).clamp(min=1.0)
         features = torch.stack(  # φ
@@ -125,40 +127,32 @@ class AttentionGain(nn.Module):
         )
 
         # The glimpse: softmax((K_1 + W_1 φ) · context / sqrt(d/m)) (V_1 + W_2 φ), in each head.
-        parts = split(context, self.heads)  # [b, m, r, d/m]
-        by_feature = fold(context @ self._by_head(self.feature_key), self.heads) @ features
+        parts = split(context, self.heads)  # [b, m, q, d/m]
+        by_feature = self._by_head(context, self.feature_key) @ features  # [b, q, m, n]
         u = parts @ code.key_1.transpose(2, 3) + by_feature.transpose(1, 2)
-        a = among(u / math.sqrt(parts.shape[-1]), code.exists[:, None, None]).softmax(-1)
-        felt = a.transpose(1, 2) @ features.transpose(2, 3)  # [b, r, m, c]
-        by_feature = unfold(felt) @ self._by_head(self.feature_value).T
+        u = u / math.sqrt(parts.shape[-1])
+        if code.exists is not None:
+            u = u.masked_fill(~code.exists[:, None, None], -torch.inf)
+        a = u.softmax(-1)
+        attended = a.transpose(1, 2) @ features.transpose(2, 3)  # Σ a_i φ_i, [b, q, m, c]
+        by_feature = self._from_head(attended, self.feature_value)
         query = self.project(join(a @ code.value_1) + by_feature)
 
         # The scores: q · k_i, where (q ∘ w_c) · (W^K h_i) stands in for making keys at every step.
         times = torch.cat([torch.ones_like(self.feature_times[:1]), self.feature_times])
-        products = products_of(query[:, :, None] * times, code.key)  # [b, r, 1 + c, n]
+        products = (query[:, :, None] * times).flatten(1, 2) @ code.key.transpose(1, 2)
+        products = products.view(*query.shape[:2], 1 + FEATURES, -1)  # [b, q, 1 + c, n]
         factors = products[:, :, 1:] + (query @ self.feature_plus.T)[..., None]
         u = products[:, :, 0] + (factors * features).sum(2)
         u = clipped(u / math.sqrt(query.shape[-1]), self.clip)
-        if state.step > 0:
-            u = u - f.softplus(self.penalty(query)) * from_last
-        return u, memory
+        return u - f.softplus(self.penalty(query)) * from_last
 
-    def decoder_weights(self) -> GainWeights:
-        """What a step needs besides the code, for :mod:`covertour.neural.inference`."""
-        weights = (
-            self.context_stops(self.no_stops),
-            self.feature_key.T,
-            self.feature_value.T,
-            self.feature_times.T,
-            self.feature_plus.T,
-            self.project.weight,
-            self.penalty.weight[0],
-            self.penalty.bias,
-        )
-        return GainWeights(*(one.detach().cpu().contiguous().numpy() for one in weights))
-
-    def _by_head(self, weight: Tensor) -> Tensor:
-        """[c, d] as [d, m c], from each head's part of the width to the features in that head."""
+    def _by_head(self, x: Tensor, weight: Tensor) -> Tensor:
+        """[b, q, d] times [c, d] in each head, as [b, q, m, c]."""
         parts = weight.view(FEATURES, self.heads, -1)
-        own = torch.eye(self.heads, device=weight.device)
-        return torch.einsum("cmk,mh->mkhc", parts, own).reshape(weight.shape[1], -1)
+        return torch.einsum("bqmk,cmk->bqmc", x.unflatten(-1, (self.heads, -1)), parts)
+
+    def _from_head(self, x: Tensor, weight: Tensor) -> Tensor:
+        """[b, q, m, c] times [c, d] in each head, as [b, q, d]."""
+        parts = weight.view(FEATURES, self.heads, -1)
+        return torch.einsum("bqmc,cmk->bqmk", x, parts).flatten(2)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -48,6 +49,11 @@ class Batch:
     def n(self) -> int:
         """Number of places of the largest instance."""
         return self.places.shape[1]
+
+    @cached_property
+    def padded(self) -> bool:
+        """Whether some places are padding."""
+        return not bool(self.exists.all())
 
     def to(self, device: torch.device | str) -> Batch:
         """The same batch on another device."""
@@ -99,10 +105,11 @@ def draw(count: int, n: int, rules: Sequence[RuleRange], generator: torch.Genera
     return Draw(points, nearest.long(), radius)
 
 
-def batch_of(drawn: Draw) -> Batch:
+def batch_of(drawn: Draw, guidance: str) -> Batch:
     """The batch of random instances, with coverage as in :mod:`covertour.problem.coverage`.
 
     Like those of files they are scaled to the unit square, so that models see the same in both.
+    ``guidance``: of the model, see :class:`covertour.neural.config.ModelConfig`.
     """
     count, n, _ = drawn.points.shape
     far = _distances(drawn.points)
@@ -115,7 +122,7 @@ def batch_of(drawn: Draw) -> Batch:
         distances=(far / scale).float(),
         scale=scale.flatten().float(),
         covers=covers,
-        factors=guidance_factors(far, covers),
+        factors=guidance_factors(far, covers, guidance),
         exists=everyone,
         allowed=everyone,
         required=~everyone,
@@ -143,20 +150,21 @@ def coverage_matrix(distances: Tensor, nearest: Tensor, radius: Tensor) -> Tenso
     return (others <= reach * SAME) | alone
 
 
-def guidance_factors(distances: Tensor, covers: Tensor) -> Tensor:
+def guidance_factors(distances: Tensor, covers: Tensor, guidance: str) -> Tensor:
     """c_i / N_C of the paper's guidance update, float32[b, n, n]; 1 where nothing changes.
 
     Row p is for a visit of place p: C(p) holds the places it covers, itself excluded, N_C their
     number, and c_i counts those of them that are no farther from p than i. So the nearest has
-    c_i = 1 and, where distances are tied, the order of the places does not matter.
+    c_i = 1 and, where distances are tied, the order of the places does not matter. With the
+    ``guidance`` of the released code, (c - 1)/N, c_i counts only those that are nearer than i.
     """
     others = covers & ~torch.eye(covers.shape[-1], dtype=torch.bool)
     far = distances.masked_fill(~others, torch.inf)
-    rank = torch.searchsorted(far.sort(-1).values, far, right=True)
+    rank = torch.searchsorted(far.sort(-1).values, far, right=guidance == "c/N")
     return torch.where(others, rank / others.sum(-1, keepdim=True).clamp(min=1), 1.0).float()
 
 
-def batch_from(instances: Sequence[Instance]) -> Batch:
+def batch_from(instances: Sequence[Instance], guidance: str) -> Batch:
     """A batch of instances of any sizes, rules, metrics with coordinates, and demands on the tour.
 
     Who covers whom, and how near, is as in each instance; the lengths that a batch can tell are
@@ -191,7 +199,7 @@ def batch_from(instances: Sequence[Instance]) -> Batch:
         distances=_distances(points).float(),
         scale=scale,
         covers=covers,
-        factors=guidance_factors(far, covers),
+        factors=guidance_factors(far, covers, guidance),
         exists=exists,
         allowed=allowed,
         required=required,

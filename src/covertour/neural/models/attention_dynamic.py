@@ -3,8 +3,8 @@
 Li et al., "Deep Reinforcement Learning for Combinatorial Optimization: Covering Salesman Problems".
 Sections and equations cited are that paper's. Where it leaves a choice open: the glimpse attention
 has as many heads as the encoder, and its result is projected as the encoder's is; scores are
-clipped to 10·tanh(u) as by Bello et al. (2016) and Kool et al. (2019). Norm is over the places of an
-instance by default, see :class:`covertour.neural.config.ModelConfig`.
+clipped to 10·tanh(u) as by Bello et al. (2016) and Kool et al. (2019). Norm is over the places of
+an instance by default, see :class:`covertour.neural.config.ModelConfig`.
 
 The authors' released code differs from their text; ``form`` chooses between the two:
 
@@ -67,7 +67,8 @@ class Normalise(nn.Module):
         if self.kind == "layer":
             return f.layer_norm(h, h.shape[-1:], self.scale, self.shift)
         if exists is None:
-            return OverPlaces.apply(h, self.scale, self.shift)  # type: ignore[no-any-return, no-untyped-call]
+            normal: Tensor = OverPlaces.apply(h, self.scale, self.shift)  # type: ignore[no-untyped-call]
+            return normal
         real = exists[:, :, None]
         count = real.sum(1, keepdim=True)
         centred = (h - (h * real).sum(1, keepdim=True) / count) * real

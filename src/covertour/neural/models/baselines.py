@@ -1,7 +1,8 @@
 """The learned methods that the paper compares with: am, pn and pn-dynamic.
 
 All attention models have the same encoder, and all models clip their scores alike, so that what
-differs is what the comparison is about. Shapes as in :mod:`covertour.neural.models.attention_dynamic`.
+differs is what the comparison is about. Shapes as in
+:mod:`covertour.neural.models.attention_dynamic`.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ from covertour.neural.training.environment import State
 
 
 class AttentionCode(NamedTuple):
-    """last, first: shares in the context, [b, n, d]; key: [b, n, d]; key_1, value_1: [b, m, n, d/m].
+    """last, first: shares in the context, [b, n, d]; key: [b, n, d]; mean: [b, 1, d].
 
-    ``mean``: [b, 1, d]. ``exists``: bool[b, n] where some places are padding, else None.
+    key_1, value_1: [b, m, n, d/m]. ``exists``: bool[b, n] where some places are padding, else None.
     """
 
     last: Tensor
@@ -195,7 +196,7 @@ class PointerDynamic(nn.Module):
 
     def scores(self, code: PointerDynamicCode, memory: Tensor, state: State) -> Tensor:
         """Attention, context, scores."""
-        # δ_i = g_i w + w_0 is linear in g_i, so W δ_i = g_i (W w) + W w_0 needs no product per place.
+        # δ_i = g_i w + w_0 is linear in g_i: W δ_i = g_i (W w) + W w_0 needs no product per place.
         g = state.guidance[..., None]
         attend, attend_0 = self._dynamic_share(self.attend_dynamic)
         point, point_0 = self._dynamic_share(self.point_dynamic)

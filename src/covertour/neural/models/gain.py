@@ -57,7 +57,8 @@ class AttentionGain(nn.Module):
     The context is the mean embedding, those of the last and the first stop, and the mean of the
     places that are still uncovered. The features φ_i of a place enter the glimpse by addition, as
     key W_1 φ_i and value W_2 φ_i, and the scores by addition and by multiplication as in the
-    paper: k_i = (W^K h_i) ∘ (1 + W_G φ_i) + W_A φ_i. The way from the last stop costs λ(q) per unit.
+    paper: k_i = (W^K h_i) ∘ (1 + W_G φ_i) + W_A φ_i. The way from the last stop costs λ(q)
+    per unit.
     """
 
     def __init__(self, config: ModelConfig) -> None:
@@ -150,7 +151,7 @@ class AttentionGain(nn.Module):
     def _by_head(self, x: Tensor, weight: Tensor) -> Tensor:
         """[b, q, d] times [c, d] in each head, as [b, q, m, c]."""
         parts = weight.view(FEATURES, self.heads, -1)
-        return torch.einsum("bqmk,cmk->bqmc", x.unflatten(-1, (self.heads, -1)), parts)
+        return torch.einsum("bqmk,cmk->bqmc", x.view(*x.shape[:2], self.heads, -1), parts)
 
     def _from_head(self, x: Tensor, weight: Tensor) -> Tensor:
         """[b, q, m, c] times [c, d] in each head, as [b, q, d]."""

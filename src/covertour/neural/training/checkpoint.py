@@ -14,11 +14,11 @@ from typing import Any
 
 import safetensors
 import safetensors.torch
-import torch
 from torch import Tensor, nn
 
 from covertour.neural.config import Config, ModelConfig, config_from
 from covertour.neural.models import make_model
+from covertour.neural.training.optimiser import Optimiser
 from covertour.neural.training.runs import (
     CHECKPOINT,
     FORMAT,
@@ -69,15 +69,18 @@ def save_checkpoint(
     progress: Progress,
     model: nn.Module,
     baseline: nn.Module | None,
-    optimizer: torch.optim.Optimizer,
+    mean: nn.Module,
+    optimiser: Optimiser,
 ) -> None:
     """Write all that a training needs to go on as if it had not been interrupted."""
     tensors = {f"model/{name}": value for name, value in model.state_dict().items()}
     if baseline is not None:
         tensors |= {f"baseline/{name}": value for name, value in baseline.state_dict().items()}
+    if mean is not model:
+        tensors |= {f"mean/{name}": value for name, value in mean.state_dict().items()}
     for name, weight in model.named_parameters():
-        for key, value in optimizer.state.get(weight, {}).items():
-            tensors[f"adam/{name}/{key}"] = value
+        for key, value in optimiser.state_of(weight).items():
+            tensors[f"optimiser/{name}/{key}"] = value
     file = f"checkpoint-{progress.step:09d}.safetensors"
     write_bytes(directory / file, safetensors.torch.save(_whole(tensors)))
     content = {
@@ -99,7 +102,8 @@ def load_checkpoint(
     config: Config,
     model: nn.Module,
     baseline: nn.Module | None,
-    optimizer: torch.optim.Optimizer,
+    mean: nn.Module,
+    optimiser: Optimiser,
 ) -> Progress:
     """Put a training back to where its last checkpoint was."""
     path = directory / CHECKPOINT
@@ -125,15 +129,19 @@ def load_checkpoint(
         # A training that had another baseline starts this one from its current policy.
         policy = _under("baseline/", tensors) or _under("model/", tensors)
         _fill(file, baseline, policy, config.model.name)
+    if mean is not model:
+        _fill(file, mean, _under("mean/", tensors) or _under("model/", tensors), config.model.name)
     for name, weight in model.named_parameters():
-        moments = _under(f"adam/{name}/", tensors)
+        moments = _under(f"optimiser/{name}/", tensors)
         if any(value.numel() not in (1, weight.numel()) for value in moments.values()):
             raise InputError(f"{file}: the optimiser's numbers do not fit {name}")
         if moments:
-            optimizer.state[weight] = {
-                key: value.to(weight.device if value.dim() else "cpu")
-                for key, value in moments.items()
-            }
+            optimiser.state_of(weight).update(
+                {
+                    key: value.to(weight.device if value.dim() else "cpu")
+                    for key, value in moments.items()
+                }
+            )
     return progress
 
 

@@ -1,7 +1,7 @@
 """Decoding step by step: tours from a model, greedily, by sampling, or as given.
 
-This loop is the specification. :mod:`covertour.neural.training.episodes` makes the same tours and the
-same gradients faster; a test holds the two together.
+This loop is the specification. :mod:`covertour.neural.training.episodes` makes the same tours and
+the same gradients faster; a test holds the two together.
 """
 
 from __future__ import annotations
@@ -10,12 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from covertour.neural.inference.kernels import Tables
-from covertour.neural.inference.polish import polish
 from covertour.neural.models import Model
 from covertour.neural.models.attention_dynamic import of_stop
 from covertour.neural.training.batch import Batch
@@ -57,7 +54,8 @@ def decode(model: Model, batch: Batch, rollouts: int, choose: Choose, *, useful:
     code = model.encode(batch)
     memory = model.start(code, rollouts)
     state = begin(batch, rollouts)
-    tours, chosen = [], []
+    tours: list[Tensor] = []
+    chosen: list[Tensor] = []
     first = stops = None
     while not bool(state.done.all()):
         memory = remember(model, code, memory, state)
@@ -118,15 +116,3 @@ def sample(model: Model, batch: Batch, noise: Tensor, *, useful: bool) -> Rollou
 def score(model: Model, batch: Batch, tours: Tensor, *, useful: bool) -> Rollout:
     """Given tours, int64[b, r, t], step by step; a tour that is done must repeat its last stop."""
     return decode(model, batch, tours.shape[1], lambda step, _: tours[:, :, step], useful=useful)
-
-
-def polished(batch: Batch, tours: Tensor) -> Tensor:
-    """Tours, int64[b, r, t], polished by the same code as in inference; stops may repeat."""
-    b, r, t = tours.shape
-    known = (batch.distances.double(), batch.covers, batch.allowed, batch.required)
-    better = polish(
-        tours.cpu().numpy().reshape(b * r, t),
-        np.repeat(np.arange(b), r),
-        Tables(*(value.cpu().numpy() for value in known)),
-    )
-    return torch.from_numpy(better).view(b, r, t).to(tours.device)

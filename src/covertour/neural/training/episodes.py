@@ -39,7 +39,7 @@ SHRINK = 0.8
 
 @dataclass(frozen=True, eq=False)
 class Episodes:
-    """r tours of each of b instances: int64[b, r, t] stops, of which ``counts``, int64[b, r], count.
+    """r tours of each of b instances: ``stops``, int64[b, r, t]; ``counts``, int64[b, r], of them.
 
     After its last stop a tour repeats it.
     """
@@ -117,11 +117,11 @@ def tours_of(
             continue
         whole[who] = stops
         who, last, first, done, stops = who[keep], last[keep], first[keep], done[keep], stops[keep]
-        drawn, tours = drawn[keep], Tours(*(value[keep] for value in tours))
+        drawn, tours = drawn[keep], Tours._make(value[keep] for value in tours)
         memory = memory[torch.from_numpy(keep)]
         if len(kept_rows) < len(rows):
             rows = rows[kept_rows]
-            rules = Rules(*(value[kept_rows] for value in rules))
+            rules = Rules._make(value[kept_rows] for value in rules)
             chosen = torch.from_numpy(kept_rows)
             code = type(code)(*(None if part is None else part[chosen] for part in code))
             places = None if places is None else places[chosen]
@@ -248,9 +248,9 @@ def _memories(model: Model, code: Any, episodes: Episodes, pairs: Pairs) -> Tens
     # What is read before each step but the first: the stop before it, as a row of all places.
     n = places.shape[1]
     flat = episodes.stops.reshape(b * r, -1) + (np.arange(b).repeat(r) * n)[:, None]
-    last = np.concatenate([flat[order[: sizes[step]], step - 1] for step in range(1, len(sizes))] or [[]])
-    table = places.reshape(b * n, -1)
-    given = f.embedding(torch.from_numpy(last.astype(np.int64)), table)
+    read = [flat[order[:size], step] for step, size in enumerate(sizes[1:])]
+    last = np.concatenate([*read, np.empty(0, dtype=np.int64)])
+    given = f.embedding(torch.from_numpy(last), places.reshape(b * n, -1))
     begin = memory[torch.from_numpy(order)]
     if first is not None:
         given = torch.cat([first.expand(b * r, -1), given])

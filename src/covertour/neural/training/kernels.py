@@ -23,10 +23,10 @@ class Pairs(NamedTuple):
     """All steps of all tours of b instances, q per instance: what a model is told at each.
 
     An instance's pairs of tour and step lie in the order of its tours, then of the steps. ``tour``:
-    int64[b, q], whose step it is, counted over all instances; -1 for padding at the end. ``chosen``,
-    ``first``, ``last``: int64[b, q], stops. ``begun``: bool[b, q]. ``free``: bool[b, q, n], where
-    the tour may go. The rest as in :class:`covertour.neural.training.environment.State`; ``gain``
-    is float32[b, q, 0], like the guidance, where no one looks at it.
+    int64[b, q], whose step it is, counted over all instances; -1 for padding at the end.
+    ``chosen``, ``first``, ``last``: int64[b, q], stops. ``begun``: bool[b, q]. ``free``: bool[b, q,
+    n], where the tour may go. The rest as in a state of the specification; ``gain`` is float32[b, q,
+    0], like the guidance, where no one looks at it.
     """
 
     tour: IntArray
@@ -47,7 +47,7 @@ def make_pairs(b: int, q: int, n: int, *, guided: bool, gains: bool) -> Pairs:
     begun = np.zeros((b, q), dtype=np.bool_)
     flags = [np.zeros((b, q, n), dtype=np.bool_) for _ in range(3)]
     numbers = [np.zeros((b, q, n if used else 0), dtype=np.float32) for used in (guided, gains)]
-    return Pairs(*stops, begun, *flags, *numbers)
+    return Pairs._make([*stops, begun, *flags, *numbers])
 
 
 @entry

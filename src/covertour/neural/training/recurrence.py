@@ -89,9 +89,7 @@ class Recurrence(torch.autograd.Function):
         return of_given, carried, of_weight, of_bias, None
 
 
-def memories(
-    given: Tensor, memory: Tensor, gru: torch.nn.GRUCell, sizes: Sequence[int]
-) -> Tensor:
+def memories(given: Tensor, memory: Tensor, gru: torch.nn.GRUCell, sizes: Sequence[int]) -> Tensor:
     """:class:`Recurrence` with the weights of a GRU."""
     result: Tensor = Recurrence.apply(given, memory, gru.weight_hh, gru.bias_hh, sizes)  # type: ignore[no-untyped-call]
     return result

@@ -28,13 +28,13 @@ VALIDATION = "validation.csv"
 TENSORBOARD = "tensorboard"
 
 COLUMNS = {
-    TRAINING: ("step", "seconds", "places", "cost", "loss", "gradient", "learning_rate"),
+    TRAINING: ("step", "seconds", "places", "tours", "cost", "loss", "gradient", "learning_rate"),
     VALIDATION: ("step", "seconds", "cost", "gap"),
 }
 """The columns of the logs. ``seconds``: spent on training, in all runs together. ``cost``: mean
 length of the tours. ``gradient``: its norm before clipping. ``gap``: to the reference."""
 
-FORMAT = 1
+FORMAT = 2
 """Of checkpoints and weights; raised when older files could no longer be read."""
 
 

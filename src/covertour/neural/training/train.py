@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import copy
 import math
-import os
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,12 +20,11 @@ from typing import Any
 
 import numpy as np
 import torch
-import torch.distributed as dist
 from torch import Tensor
 
 from covertour.neural.config import Config, StageConfig, rule_range
 from covertour.neural.models import make_model
-from covertour.neural.training.batch import Batch, Draw, batch_of, draw
+from covertour.neural.training.batch import Draw, batch_of, draw
 from covertour.neural.training.checkpoint import (
     Progress,
     load_checkpoint,
@@ -32,9 +32,10 @@ from covertour.neural.training.checkpoint import (
     save_checkpoint,
     save_weights,
 )
-from covertour.neural.training.decoding import Rollout, greedy, polished, sample
-from covertour.neural.training.environment import lengths
-from covertour.neural.training.imitation import Teach, imitation_loss
+from covertour.neural.training.episodes import rules_of, tours_of
+from covertour.neural.training.objective import Teach, costs_of, step_gradient
+from covertour.neural.training.optimiser import Optimiser, clip, follow, rate_share
+from covertour.neural.training.processes import agreed, average, processes, share
 from covertour.neural.training.runs import (
     BEST,
     TENSORBOARD,
@@ -51,6 +52,7 @@ from covertour.neural.training.validation import (
     validation_set,
 )
 from covertour.problem.errors import InputError
+from covertour.storage import hold
 
 INSTANCES, NOISE, EPOCH = range(3)
 """What the random numbers of a step are for; each has a stream of its own."""
@@ -62,7 +64,7 @@ class Report:
 
     ``seconds``: spent on it, in all runs together. ``cost``: mean length of the step's tours.
     ``validation``: mean length of the greedy policy at the last validation, ``gap``: that of the
-    search's tours to it, where known.
+    search's tours to it, where known. ``interrupted``: whether it was told to end.
     """
 
     step: int
@@ -71,6 +73,7 @@ class Report:
     cost: float
     validation: float | None
     gap: float | None
+    interrupted: bool = False
 
 
 def train(
@@ -87,24 +90,24 @@ def train(
     """Train a model until all steps are made or the seconds are over; files go to the directory.
 
     ``teach`` gives the tours to imitate and the reference of the validation set. ``on_step`` is
-    called after every step. What is left in the directory: :mod:`covertour.neural.training.runs`.
+    called after every step. Ctrl-C and SIGTERM end it with a checkpoint. What is left in the
+    directory: :mod:`covertour.neural.training.runs`.
     """
     began = perf_counter()
     if threads is not None:
         torch.set_num_threads(threads)
     if any(stage.learn == "imitate" for stage in config.stage) and teach is None:
         raise InputError("stage.learn: 'imitate' needs a teacher")
-    with processes(device) as (rank, count):
+    with processes(device) as (rank, count), _alone(directory, resume, rank), _asked() as asked:
         mine = share(config.train.batch, rank, count)
-        prepare_directory(directory, resume, rank)
-
         model = first_model(config, resume).to(device)
-        optimizer = torch.optim.Adam(model.parameters(), lr=config.train.learning_rate)
+        optimiser = Optimiser(model, config.train)
         # Algorithm 'Training Algorithm using REINFORCE', line 1: θ* <- θ.
         best_policy = copy.deepcopy(model) if config.train.baseline == "greedy" else None
+        mean = copy.deepcopy(model) if config.train.average > 0 else model
         progress = Progress()
         if resume:
-            progress = load_checkpoint(directory, config, model, best_policy, optimizer)
+            progress = load_checkpoint(directory, config, model, best_policy, mean, optimiser)
         step, spent, best = progress.step, progress.seconds, progress.best
         instances = validation_set(config)
         reference = reference_length(directory, instances, teach, rank)
@@ -114,22 +117,21 @@ def train(
 
         while step < config.steps:
             stage = config.stage_of(step)
-            rate = learning_rate(config, step)
-            for group in optimizer.param_groups:
-                group["lr"] = rate
             # Lines 4 to 7: random instances, sampled tours, the baseline's tours, the gradient.
             drawn, noise = draw_step(config, stage, step)
-            loss, cost = step_loss(
+            model.zero_grad()
+            sums = step_gradient(
                 config, stage, model, best_policy, drawn.part(mine), noise[mine], teach
             )
-            optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
-            time_is_up = perf_counter() - began > seconds
-            told = average(model, torch.stack([cost, loss.detach()]), time_is_up, count)
+            ending = perf_counter() - began > seconds or bool(asked)
+            told = average(model, sums.cost / sums.tours, sums.loss, ending, count)
             norm = clip(model, config.train.clip_norm)
             # Line 8: update θ by Adam.
-            optimizer.step()
+            rate = rate_share(config, step)
+            optimiser.step(rate)
             step += 1
+            if mean is not model:
+                follow(mean, model, config.train.average, step)
             now = spent + perf_counter() - ready
 
             # Lines 10 to 12, at the end of an epoch: θ* <- θ if θ performs better than θ*.
@@ -138,21 +140,22 @@ def train(
                 if is_better(config, model, best_policy, fresh, count):
                     best_policy.load_state_dict(model.state_dict())
 
-            last = step == config.steps or told.time_is_up
+            last = step == config.steps or told.ending
             if rank == 0:
                 if step % config.train.log_every == 0 or last:
                     row = {
                         "step": step,
                         "seconds": round(now, 3),
                         "places": drawn.points.shape[1],
+                        "tours": step * config.train.batch * config.train.rollouts,
                         "cost": told.cost,
                         "loss": told.loss,
                         "gradient": norm,
-                        "learning_rate": rate,
+                        "learning_rate": config.train.learning_rate * rate,
                     }
                     log(directory, TRAINING, row, board)
                 if step % config.train.validate_every == 0 or step == config.steps:
-                    validation = greedy_length(config, model, instances)
+                    validation = greedy_length(config, mean, instances)
                     gap = validation / reference - 1.0 if reference else None
                     tested = {
                         "step": step,
@@ -164,17 +167,62 @@ def train(
                     if best is None or validation < best:
                         best = validation
                         about = {"config": config.to_dict(), **tested}
-                        save_weights(directory / BEST, model, config.model, about)
+                        save_weights(directory / BEST, mean, config.model, about)
                 if step % config.train.checkpoint_every == 0 or last:
                     progress = Progress(step, now, best)
-                    save_checkpoint(directory, config, progress, model, best_policy, optimizer)
+                    save_checkpoint(
+                        directory, config, progress, model, best_policy, mean, optimiser
+                    )
                 if on_step is not None:
                     on_step(Report(step, config.steps, now, told.cost, validation, gap))
-            if told.time_is_up:
+            if told.ending:
                 break
         if board is not None:
             board.close()
-        return Report(step, config.steps, spent + perf_counter() - ready, math.nan, validation, gap)
+        now = spent + perf_counter() - ready
+        return Report(step, config.steps, now, math.nan, validation, gap, bool(asked))
+
+
+@contextmanager
+def _alone(directory: Path, resume: bool, rank: int) -> Iterator[None]:
+    """The directory, made; nobody else trains in it, and a training in it is not overwritten."""
+    if rank != 0:
+        yield
+        return
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{directory}: cannot be made: {error.strerror or error}") from None
+    with hold(directory, "a training"):
+        if resume and not has_checkpoint(directory):
+            raise InputError(f"{directory}: no training here to resume")
+        if not resume and has_checkpoint(directory):
+            raise InputError(f"{directory}: holds a training already; resume it or choose another")
+        yield
+
+
+@contextmanager
+def _asked() -> Iterator[list[int]]:
+    """The signals that asked the training to end, Ctrl-C or SIGTERM; a second one ends it at once.
+
+    Only the main thread of a process hears of signals.
+    """
+    asked: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield asked
+        return
+
+    def hear(number: int, frame: Any) -> None:
+        if asked:
+            raise KeyboardInterrupt
+        asked.append(number)
+
+    before = {number: signal.signal(number, hear) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def first_model(config: Config, resume: bool) -> Any:
@@ -189,7 +237,7 @@ def first_model(config: Config, resume: bool) -> Any:
     return model
 
 
-# --- A step ---------------------------------------------------------------------------------------
+# --- Random numbers -------------------------------------------------------------------------------
 
 
 def stream(config: Config, purpose: int, step: int) -> torch.Generator:
@@ -209,122 +257,6 @@ def draw_step(config: Config, stage: StageConfig, step: int) -> tuple[Draw, Tens
     return drawn, torch.rand(shape, generator=stream(config, NOISE, step))
 
 
-def step_loss(
-    config: Config,
-    stage: StageConfig,
-    model: Any,
-    best_policy: Any,
-    drawn: Draw,
-    noise: Tensor,
-    teach: Teach | None,
-) -> tuple[Tensor, Tensor]:
-    """A loss whose gradient is that of line 7 over the number of tours, and the tours' mean cost.
-
-    (L(π) - b(s)) ∇ log p(π | s), where L is the cost of a tour and b(s) that of the baseline
-    policy's greedy tour or, with the shared baseline, the mean over the rollouts of the instance.
-    """
-    useful = config.model.mask == "useful"
-    if stage.learn == "imitate":
-        assert teach is not None
-        loss, rollout = imitation_loss(model, drawn, teach, noise[:, :, 0], useful=useful)
-        return loss, rollout.lengths.mean()
-    device = next(model.parameters()).device
-    batch = batch_of(drawn).to(device)
-    rollout = sample(model, batch, noise.to(device), useful=useful)
-    costs = costs_of(config, batch, rollout)
-    if best_policy is None:
-        baseline = costs.mean(1, keepdim=True)
-    else:
-        with torch.no_grad():
-            baseline = costs_of(config, batch, greedy(best_policy, batch, useful=useful))
-    loss = ((costs - baseline) * rollout.log_probability).mean()
-    return loss, costs.mean()
-
-
-def costs_of(config: Config, batch: Batch, rollout: Rollout) -> Tensor:
-    """What each tour costs, float32[b, r]: its length or, where tours are polished, mostly that."""
-    if config.model.polish == "no":
-        return rollout.lengths
-    polished_lengths = lengths(batch, polished(batch, rollout.tours))
-    return torch.lerp(polished_lengths, rollout.lengths, config.train.raw_share)
-
-
-def learning_rate(config: Config, step: int) -> float:
-    """The learning rate of a step, counted from 0."""
-    rate = config.train.learning_rate
-    if step < config.train.warmup_steps:
-        return rate * (step + 1) / config.train.warmup_steps
-    if config.train.schedule == "cosine":
-        done = (step - config.train.warmup_steps) / max(config.steps - config.train.warmup_steps, 1)
-        return rate * 0.5 * (1.0 + math.cos(math.pi * done))
-    return rate
-
-
-def clip(model: Any, longest: float) -> float:
-    """Shorten the gradient where it is longer than this (0: never); its norm before."""
-    limit = longest if longest > 0 else math.inf
-    return float(torch.nn.utils.clip_grad_norm_(model.parameters(), limit))
-
-
-# --- Several processes ----------------------------------------------------------------------------
-
-
-@contextmanager
-def processes(device: str) -> Iterator[tuple[int, int]]:
-    """Rank and number of the processes that torchrun started; 0 and 1 alone."""
-    count = int(os.environ.get("WORLD_SIZE", "1"))
-    if device.startswith("cuda") and not torch.cuda.is_available():
-        raise InputError("device: no CUDA device here")
-    if count == 1:
-        yield 0, 1
-        return
-    dist.init_process_group("nccl" if device.startswith("cuda") else "gloo")
-    if device.startswith("cuda"):
-        torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
-    try:
-        yield dist.get_rank(), count
-    finally:
-        dist.destroy_process_group()
-
-
-def share(batch: int, rank: int, count: int) -> slice:
-    """The part of the batch that is a process's own."""
-    if batch % count:
-        raise InputError(f"train.batch: {batch} instances cannot be shared by {count} processes")
-    each = batch // count
-    return slice(rank * each, (rank + 1) * each)
-
-
-@dataclass(frozen=True)
-class Told:
-    """Means over the processes, and whether the time is up for any of them."""
-
-    cost: float
-    loss: float
-    time_is_up: bool
-
-
-def average(model: Any, figures: Tensor, time_is_up: bool, count: int) -> Told:
-    """Give all processes the mean of their gradients; and the mean of cost and loss."""
-    cost, loss = figures.tolist()
-    if count == 1:
-        return Told(cost, loss, time_is_up)
-    weights = list(model.parameters())
-    parts = [
-        weight.grad if weight.grad is not None else torch.zeros_like(weight) for weight in weights
-    ]
-    flag = figures.new_tensor([float(time_is_up)])
-    flat = torch.cat([*(part.flatten() for part in parts), figures, flag])
-    dist.all_reduce(flat)
-    flat /= count
-    begin = 0
-    for weight in weights:
-        weight.grad = flat[begin : begin + weight.numel()].view_as(weight)
-        begin += weight.numel()
-    cost, loss, late = flat[-3:].tolist()
-    return Told(cost, loss, late > 0)
-
-
 # --- The greedy baseline --------------------------------------------------------------------------
 
 
@@ -337,34 +269,19 @@ def epoch_set(config: Config, stage: StageConfig, step: int) -> Draw:
 
 def is_better(config: Config, model: Any, best_policy: Any, drawn: Draw, count: int) -> bool:
     """Whether the model's greedy tours are shorter, in the mean, than those of the baseline."""
-    useful = config.model.mask == "useful"
-    device = next(model.parameters()).device
-    total = torch.zeros(2, dtype=torch.float64, device=device)
+    total = torch.zeros(2, dtype=torch.float64)
     with torch.no_grad():
         for first in range(0, len(drawn.points), AT_ONCE):
-            batch = batch_of(drawn.part(slice(first, first + AT_ONCE))).to(device)
+            batch = batch_of(drawn.part(slice(first, first + AT_ONCE)), config.model.guidance)
+            rules = rules_of(batch, config.model)
             for which, policy in enumerate((model, best_policy)):
-                tours = greedy(policy, batch, useful=useful)
-                total[which] += costs_of(config, batch, tours).double().sum()
-    if count > 1:
-        dist.broadcast(total, 0)  # all must come to the same verdict, whatever their rounding
+                tours = tours_of(policy, config.model, policy.encode(batch), rules, None, 1)
+                total[which] += costs_of(config, batch, tours).sum()
+    total = agreed(total, count)
     return bool(total[0] < total[1])
 
 
 # --- Files ----------------------------------------------------------------------------------------
-
-
-def prepare_directory(directory: Path, resume: bool, rank: int) -> None:
-    """Make the directory; a training that is already there is not overwritten."""
-    if resume and not has_checkpoint(directory):
-        raise InputError(f"{directory}: no training here to resume")
-    if not resume and has_checkpoint(directory):
-        raise InputError(f"{directory}: holds a training already; resume it or choose another")
-    if rank == 0:
-        try:
-            directory.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"{directory}: cannot be made: {error.strerror or error}") from None
 
 
 def open_logs(directory: Path, config: Config, step: int) -> Any:

@@ -10,8 +10,8 @@ import torch
 
 from covertour.neural.config import Config, rule_range
 from covertour.neural.training.batch import batch_from
-from covertour.neural.training.decoding import greedy, polished
-from covertour.neural.training.imitation import Teach
+from covertour.neural.training.episodes import rules_of, tours_of
+from covertour.neural.training.objective import Teach, polished
 from covertour.neural.training.runs import REFERENCE, read_json, write_json
 from covertour.problem.generate import random_instance
 from covertour.problem.instance import Instance
@@ -42,24 +42,26 @@ def validation_set(config: Config) -> list[Instance]:
 
 def greedy_length(config: Config, model: Any, instances: list[Instance]) -> float:
     """Mean length of the greedy policy's tours, polished where the model's are."""
-    device = next(model.parameters()).device
     lengths = []
-    for first in range(0, len(instances), AT_ONCE):
-        part = instances[first : first + AT_ONCE]
-        batch = batch_from(part).to(device)
-        with torch.no_grad():
-            tours = greedy(model, batch, useful=config.model.mask == "useful").tours
-        if config.model.polish == "yes":
-            tours = polished(batch, tours)
-        found = tours[:, 0].cpu().numpy()
-        lengths += [instance.length(tour) for instance, tour in zip(part, found, strict=True)]
+    for n in sorted({instance.n for instance in instances}):
+        same = [instance for instance in instances if instance.n == n]
+        for first in range(0, len(same), AT_ONCE):
+            part = same[first : first + AT_ONCE]
+            batch = batch_from(part, config.model.guidance)
+            rules = rules_of(batch, config.model)
+            with torch.no_grad():
+                code = model.encode(batch)
+            tours = tours_of(model, config.model, code, rules, None, 1).stops
+            if config.model.polish == "yes":
+                tours = polished(batch, tours)
+            lengths += [one.length(tour) for one, tour in zip(part, tours[:, 0], strict=True)]
     return float(np.mean(lengths))
 
 
 def reference_length(
     directory: Path, instances: list[Instance], teach: Teach | None, rank: int
 ) -> float | None:
-    """Mean length of the teacher's tours of the validation set, worked out once a directory."""
+    """Mean length of the teacher's tours of the validation set, worked out once per directory."""
     path = directory / REFERENCE
     if rank != 0 or teach is None:
         return None

@@ -1,0 +1,73 @@
+"""The optimiser of a training, its learning rate, and the running average of the weights."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import nn
+
+from covertour.neural.config import Config, TrainConfig
+
+
+class Optimiser:
+    """Adam for all weights or, with ``muon``, Muon for the matrices and Adam for the rest.
+
+    Muon (Jordan 2024) makes the step of a matrix orthogonal; its learning rate is ``muon_rate``.
+    """
+
+    def __init__(self, model: nn.Module, config: TrainConfig) -> None:
+        named = list(model.named_parameters())
+        matrices = [
+            weight
+            for name, weight in named
+            if config.optimiser == "muon" and weight.ndim == 2 and not name.endswith("embed.weight")
+        ]
+        chosen = {id(weight) for weight in matrices}
+        rest = [weight for _, weight in named if id(weight) not in chosen]
+        self.parts: list[tuple[torch.optim.Optimizer, float]] = [
+            (torch.optim.Adam(rest, lr=config.learning_rate), config.learning_rate)
+        ]
+        if matrices:
+            muon: Any = torch.optim.Muon
+            rate = config.muon_rate
+            self.parts.append((muon(matrices, lr=rate, weight_decay=0.0), rate))
+
+    def step(self, share: float) -> None:
+        """Change the weights by their gradients, at this share of the full learning rate."""
+        for optimiser, rate in self.parts:
+            for group in optimiser.param_groups:
+                group["lr"] = rate * share
+            optimiser.step()
+
+    def state_of(self, weight: nn.Parameter) -> dict[str, Any]:
+        """What the optimiser keeps of a weight, to be read or filled in."""
+        for optimiser, _ in self.parts:
+            if any(weight is one for group in optimiser.param_groups for one in group["params"]):
+                return optimiser.state[weight]
+        raise KeyError("no weight of this model")
+
+
+def rate_share(config: Config, step: int) -> float:
+    """The learning rate of a step, counted from 0, as a share of the full one."""
+    train = config.train
+    if step < train.warmup_steps:
+        return (step + 1) / train.warmup_steps
+    if train.schedule == "cosine":
+        done = (step - train.warmup_steps) / max(config.steps - train.warmup_steps, 1)
+        return 0.5 * (1.0 + math.cos(math.pi * done))
+    return 1.0
+
+
+def clip(model: nn.Module, longest: float) -> float:
+    """Shorten the gradient where it is longer than this (0: never); its norm before."""
+    limit = longest if longest > 0 else math.inf
+    return float(torch.nn.utils.clip_grad_norm_(model.parameters(), limit))
+
+
+@torch.no_grad()
+def follow(mean: nn.Module, model: nn.Module, decay: float, step: int) -> None:
+    """Move the running average of the weights; early on it follows more closely."""
+    decay = min(decay, (step + 1) / (step + 10))
+    torch._foreach_lerp_(list(mean.parameters()), list(model.parameters()), 1.0 - decay)

@@ -25,8 +25,8 @@ def covers_of(instance: Instance) -> np.ndarray:
 @pytest.mark.parametrize("rules", [*([rule] for rule in RULES), RULES])
 def test_drawn_coverage_is_that_of_the_same_instances(rules: list[str]) -> None:
     drawn = draw(12, 30, [rule_range(rule) for rule in rules], torch.Generator().manual_seed(5))
-    batch = batch_of(drawn)
-    other = batch_from(drawn.instances())
+    batch = batch_of(drawn, "c/N")
+    other = batch_from(drawn.instances(), "c/N")
     for row, instance in enumerate(drawn.instances()):
         assert np.array_equal(batch.covers[row].numpy(), covers_of(instance))
     assert torch.equal(batch.factors, other.factors)
@@ -50,14 +50,14 @@ def test_ties_are_covered_as_in_the_domain() -> None:
         k = torch.full_like(drawn.nearest, rule.get("nearest", -1))
         r = torch.full_like(drawn.radius, rule.get("radius", 0.0))
         points = torch.tensor([grid], dtype=torch.float64)
-        batch = batch_of(type(drawn)(points, k, r))
+        batch = batch_of(type(drawn)(points, k, r), "c/N")
         assert np.array_equal(batch.covers[0].numpy(), covers_of(instance))
 
 
 def test_smaller_instances_are_padded_with_places_that_do_not_count() -> None:
     small = random_instance(4, nearest=1, seed=1)
     large = random_instance(9, radius=0.3, seed=2)
-    batch = batch_from([small, large])
+    batch = batch_from([small, large], "c/N")
     assert batch.exists.sum(1).tolist() == [4, 9]
     assert not batch.covers[0, 4:].any()
     assert not batch.covers[0, :, 4:].any()
@@ -81,4 +81,4 @@ def test_any_scale_and_the_globe_fit_in_the_unit_square() -> None:
 
 def test_a_matrix_without_coordinates_is_refused() -> None:
     with pytest.raises(InputError, match="needs coordinates"):
-        batch_from([Instance.from_matrix(np.ones((3, 3)), nearest=1)])
+        batch_from([Instance.from_matrix(np.ones((3, 3)), nearest=1)], "c/N")

@@ -35,7 +35,7 @@ def uniform(*shape: int, seed: int = 0) -> torch.Tensor:
 
 
 def sampled(name: str, instances: list[Instance], rollouts: int, useful: bool) -> Rollout:
-    batch = batch_from(instances)
+    batch = batch_from(instances, "c/N")
     return sample(model_of(name), batch, uniform(len(batch), rollouts, batch.n), useful=useful)
 
 
@@ -62,7 +62,7 @@ def test_lengths_are_those_of_the_tours() -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_rollout_scored_step_by_step_has_the_same_log_probability(name: str) -> None:
-    batch = batch_from(mixed())
+    batch = batch_from(mixed(), "c/N")
     model = model_of(name)
     drawn = sample(model, batch, uniform(len(batch), 4, batch.n, seed=1), useful=False)
     again = score(model, batch, drawn.tours, useful=False)
@@ -76,9 +76,9 @@ def test_an_instance_decodes_the_same_alone_and_among_larger_ones(name: str) -> 
     instances = mixed()
     noise = uniform(len(instances), 2, 17)
     model = model_of(name)
-    together = sample(model, batch_from(instances), noise, useful=True)
+    together = sample(model, batch_from(instances, "c/N"), noise, useful=True)
     for row, instance in enumerate(instances):
-        alone = sample(model, batch_from([instance]), noise[row : row + 1], useful=True)
+        alone = sample(model, batch_from([instance], "c/N"), noise[row : row + 1], useful=True)
         assert [together.places(row, c) for c in (0, 1)] == [alone.places(0, c) for c in (0, 1)]
         torch.testing.assert_close(
             alone.log_probability[0], together.log_probability[row], atol=1e-4, rtol=1e-4
@@ -93,8 +93,8 @@ def test_permuting_the_places_permutes_the_tour(name: str) -> None:
     assert instance.coordinates is not None
     shuffled = Instance.from_coordinates(instance.coordinates[order.numpy()], nearest=3)
     model = model_of(name)
-    first = greedy(model, batch_from([instance]), useful=True)
-    second = greedy(model, batch_from([shuffled]), useful=True)
+    first = greedy(model, batch_from([instance], "c/N"), useful=True)
+    second = greedy(model, batch_from([shuffled], "c/N"), useful=True)
     assert [int(order[place]) for place in second.places(0)] == first.places(0)
     torch.testing.assert_close(second.log_probability, first.log_probability, atol=1e-4, rtol=1e-4)
 
@@ -107,7 +107,7 @@ def test_stops_are_drawn_with_their_probabilities() -> None:
 
 
 def test_the_largest_noise_still_draws_a_place_that_may_be_drawn() -> None:
-    batch = batch_from(mixed())
+    batch = batch_from(mixed(), "c/N")
     noise = torch.full((len(batch), 2, batch.n), 1.0 - 2.0**-24)
     rollout = sample(model_of("am-gain"), batch, noise, useful=True)
     assert rollout.log_probability.isfinite().all()
@@ -115,7 +115,7 @@ def test_the_largest_noise_still_draws_a_place_that_may_be_drawn() -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_every_weight_learns_and_finished_tours_spoil_no_gradient(name: str) -> None:
-    batch = batch_from(mixed())
+    batch = batch_from(mixed(), "c/N")
     model = model_of(name)
     rollout = sample(model, batch, uniform(len(batch), 4, batch.n), useful=False)
     rollout.log_probability.sum().backward()

@@ -15,7 +15,7 @@ from covertour import Instance
 from covertour.neural.config import ModelConfig
 from covertour.neural.models import make_model
 from covertour.neural.training.batch import batch_from
-from covertour.neural.training.decoding import decode, greedy
+from covertour.neural.training.decoding import decode, greedy, remember
 from covertour.neural.training.environment import State, begin, selectable, visit
 
 SMALL = {"width": 8, "heads": 2, "layers": 1, "feed_forward": 16}
@@ -41,7 +41,7 @@ def sigmoid(x: np.ndarray) -> np.ndarray:
 def test_guidance_shrinks_by_rank_over_count_for_each_place_that_a_stop_covers(
     five: Instance,
 ) -> None:
-    batch = batch_from([five])
+    batch = batch_from([five], "c/N")
     state = begin(batch, 1)
     assert numbers(state.guidance).tolist() == [[[1, 1, 1, 1, 1]]]
     state = visit(batch, state, stop_at(1))  # covers 0 at .1 (c = 1) and 2 at .2 (c = 2)
@@ -53,8 +53,14 @@ def test_guidance_shrinks_by_rank_over_count_for_each_place_that_a_stop_covers(
     assert_allclose(numbers(state.guidance)[0, 0], [1 / 2, 1 / 6, 1, 1, 1], rtol=1e-6)
 
 
+def test_the_released_guidance_counts_from_zero(five: Instance) -> None:
+    batch = batch_from([five], "(c-1)/N")
+    state = visit(batch, begin(batch, 1), stop_at(1))  # covers 0 (c = 1) and 2 (c = 2)
+    assert_allclose(numbers(state.guidance)[0, 0], [0, 1, 1 / 2, 1, 1])
+
+
 def test_covered_places_gains_and_masks_follow_the_stops(five: Instance) -> None:
-    batch = batch_from([five])
+    batch = batch_from([five], "c/N")
     state = begin(batch, 1)
     assert state.gain[0, 0].tolist() == [3, 3, 4, 3, 3]
     assert selectable(batch, state, False).all()
@@ -69,7 +75,7 @@ def test_covered_places_gains_and_masks_follow_the_stops(five: Instance) -> None
 
 
 def test_depot_comes_first_required_places_last_and_forbidden_never(five: Instance) -> None:
-    batch = batch_from([five.with_changes(depot=3, required=(1,), forbidden=(2,))])
+    batch = batch_from([five.with_changes(depot=3, required=(1,), forbidden=(2,))], "c/N")
     state = begin(batch, 1)
     assert selectable(batch, state, True)[0, 0].tolist() == [False] * 3 + [True, False]
     state = visit(batch, state, stop_at(3))
@@ -84,14 +90,17 @@ def test_depot_comes_first_required_places_last_and_forbidden_never(five: Instan
     assert visit(batch, state, stop_at(1)).done.all()
 
 
+@pytest.mark.parametrize("form", ["text", "released"])
 @pytest.mark.parametrize(("normalisation", "axis"), [("layer", 1), ("instance", 0)])
 def test_attention_dynamic_is_what_the_paper_says(
-    five: Instance, normalisation: str, axis: int
+    five: Instance, normalisation: str, axis: int, form: str
 ) -> None:
     """Encoder, dynamic keys, GRU, glimpse and log-probabilities, in numpy, for two steps."""
-    model = make_model(ModelConfig("am-dynamic", **SMALL, normalisation=normalisation), seed=3)
+    config = ModelConfig("am-dynamic", **SMALL, normalisation=normalisation, form=form)
+    model = make_model(config, seed=3)
+    released = form == "released"
     weight = {name: numbers(value) for name, value in model.state_dict().items()}
-    batch = batch_from([five])
+    batch = batch_from([five], "c/N")
     d, m = 8, 2
     x = numbers(batch.places)[0]
 
@@ -126,14 +135,18 @@ def test_attention_dynamic_is_what_the_paper_says(
 
     def log_p(memory: np.ndarray, g: np.ndarray, masked: list[int]) -> np.ndarray:
         k_1, v_1 = h @ weight["glimpse_key.weight"].T, h @ weight["glimpse_value.weight"].T
-        query = (heads(memory[None], k_1, v_1) @ weight["project.weight"].T)[0]
+        seen = [p for p in range(5) if not (released and p in masked)]
+        query = (heads(memory[None], k_1[seen], v_1[seen]) @ weight["project.weight"].T)[0]
         dynamic = g[:, None] * weight["dynamic"]  # G_i = g_i W_G
-        keys = (h @ weight["key.weight"].T) * dynamic  # k_i = W^K h_i ∘ G_i
-        u = 10 * np.tanh(keys @ query / np.sqrt(d / m))
+        keys = (h @ weight["key.weight"].T) * (released + dynamic)  # k_i = W^K h_i ∘ G_i
+        u = 10 * np.tanh(keys @ query / np.sqrt(d if released else d / m))
         u[masked] = -np.inf
         return u - np.log(np.exp(u).sum())
 
-    d_1 = gru(weight["first_input"], h.mean(axis=0))
+    d_0 = h.mean(axis=0)
+    if released:
+        d_0 = weight["first_memory.weight"] @ d_0 + weight["first_memory.bias"]
+    d_1 = gru(weight["first_input"], d_0)
     first = log_p(d_1, np.ones(5), [])
     d_2 = gru(h[1], d_1)
     second = log_p(d_2, np.array([1 / 2, 1, 1, 1, 1]), [1])
@@ -155,7 +168,7 @@ def test_attention_dynamic_is_what_the_paper_says(
 def test_pointer_network_is_what_the_paper_says(five: Instance) -> None:
     """u_i = v · tanh(W_1 e_i + W_2 d_0) at first, where d_0 is the last state of the encoder."""
     model = make_model(ModelConfig("pn", **SMALL), seed=3)
-    batch = batch_from([five])
+    batch = batch_from([five], "c/N")
     embedded = model.embed(batch.places)
     e, last = model.encoder(embedded)
     u = [
@@ -170,10 +183,12 @@ def test_pointer_network_is_what_the_paper_says(five: Instance) -> None:
 
 def test_pointer_dynamic_is_nazaris_with_guidance_as_its_dynamic_element(five: Instance) -> None:
     model = make_model(ModelConfig("pn-dynamic", **SMALL), seed=3)
-    batch = batch_from([five])
+    batch = batch_from([five], "c/N")
     state: State = visit(batch, begin(batch, 1), stop_at(1))
     memory = torch.rand(1, 1, 8, generator=torch.Generator().manual_seed(1))
-    found, after = model.scores(model.encode(batch), memory, state)
+    code = model.encode(batch)
+    after = remember(model, code, memory, state)
+    found = model.scores(code, after, state)
     static = model.embed(batch.places)[0]
     delta = model.embed_dynamic(state.guidance[0, 0][:, None])
     hidden = model.gru(static[1:2], memory[0])
@@ -188,10 +203,10 @@ def test_pointer_dynamic_is_nazaris_with_guidance_as_its_dynamic_element(five: I
 
 def test_am_gain_makes_the_keys_that_its_description_has(five: Instance) -> None:
     model = make_model(ModelConfig("am-gain", **SMALL), seed=3)
-    batch = batch_from([five])
+    batch = batch_from([five], "c/N")
     state = visit(batch, begin(batch, 1), stop_at(0))
     code = model.encode(batch)
-    found, _ = model.scores(code, model.start(code, 1), state)
+    found = model.scores(code, model.start(code, 1), state)
     weight = {name: numbers(value) for name, value in model.state_dict().items()}
     h, d, m = numbers(model.encoder(batch))[0], 8, 2
     # g: 0 covers 1 (c = 1) and 2 (c = 2); then 3 and 4 are uncovered, and each place has its gain.
@@ -220,12 +235,12 @@ def test_am_gain_makes_the_keys_that_its_description_has(five: Instance) -> None
 
 def test_attention_model_scores_from_mean_last_and_first(five: Instance) -> None:
     model = make_model(ModelConfig("am", **SMALL), seed=3)
-    batch = batch_from([five])
+    batch = batch_from([five], "c/N")
     state = visit(batch, visit(batch, begin(batch, 1), stop_at(1)), stop_at(0))
     code = model.encode(batch)
-    found, _ = model.scores(code, model.start(code, 1), state)
+    found = model.scores(code, model.start(code, 1), state)
     weight = {name: numbers(value) for name, value in model.state_dict().items()}
-    h = numbers(code.h)[0]
+    h = numbers(model.encoder(batch))[0]
     k_1, v_1, key = np.split(h @ weight["key_value_logit.weight"].T, 3, axis=1)
     context = weight["context_mean.weight"] @ h.mean(axis=0) + weight[
         "context_stops.weight"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -20,19 +21,20 @@ from covertour.neural.config import Config, config_from, read_config
 from covertour.neural.models import make_model
 from covertour.neural.training.batch import batch_from, batch_of
 from covertour.neural.training.checkpoint import load_model
-from covertour.neural.training.decoding import greedy, polished, sample, score
-from covertour.neural.training.environment import lengths
-from covertour.neural.training.imitation import imitation_loss, without_idle_stops
-from covertour.neural.training.train import (
-    Report,
+from covertour.neural.training.decoding import greedy, sample, score
+from covertour.neural.training.episodes import Episodes
+from covertour.neural.training.objective import (
     costs_of,
-    draw_step,
-    is_better,
-    learning_rate,
-    share,
-    step_loss,
-    train,
+    imitate,
+    lengths_of,
+    polished,
+    reinforce,
+    turned,
+    without_idle_stops,
 )
+from covertour.neural.training.optimiser import rate_share
+from covertour.neural.training.processes import share
+from covertour.neural.training.train import Report, draw_step, is_better, train
 from covertour.neural.training.validation import greedy_length, validation_set
 from covertour.solving.stop import MaxIterations
 
@@ -92,10 +94,10 @@ def imitating(config: Config) -> Config:
     [
         config_of("am-gain", schedule="cosine", warmup_steps=1, checkpoint_every=2),
         config_of("am-dynamic", baseline="greedy", epoch_steps=1, checkpoint_every=2),
-        config_of("pn-dynamic", checkpoint_every=2),
+        config_of("pn-dynamic", checkpoint_every=2, optimiser="muon", average=0.9),
         imitating(config_of("am", steps=1, checkpoint_every=2)),
     ],
-    ids=["shared", "greedy", "pn-dynamic", "imitation"],
+    ids=["shared", "greedy", "muon-averaged", "imitation"],
 )
 def test_a_killed_training_resumes_to_the_same_bits(config: Config, tmp_path: Path) -> None:
     whole, cut = tmp_path / "whole", tmp_path / "cut"
@@ -116,6 +118,28 @@ def test_a_training_out_of_time_leaves_a_checkpoint(tmp_path: Path) -> None:
     config = config_of(checkpoint_every=1000)
     assert train(config, tmp_path, seconds=0).step == 1
     assert train(config, tmp_path, resume=True).step == 4
+
+
+def test_signals_end_a_training_with_a_checkpoint(tmp_path: Path) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        config, place = config_of(checkpoint_every=1000), tmp_path / str(number)
+
+        def ask(report: Report, number: int = number) -> None:
+            if report.step == 1:
+                signal.raise_signal(number)
+
+        report = train(config, place, on_step=ask)
+        assert report.interrupted
+        assert report.step == 2  # asked after the first, which was made whole
+        assert train(config, place, resume=True).step == 4
+
+
+def test_a_directory_has_one_training_at_a_time(tmp_path: Path) -> None:
+    def another(_: Report) -> None:
+        with pytest.raises(InputError, match="a training, process .* is at work here"):
+            train(config_of(), tmp_path, resume=True)
+
+    assert train(config_of(steps=1), tmp_path, on_step=another).step == 1
 
 
 def test_the_best_weights_on_the_validation_set_are_kept(tmp_path: Path) -> None:
@@ -145,13 +169,15 @@ def test_polished_tours_cost_mostly_their_length_after_the_polish() -> None:
     config = config_of(raw_share=0.25)
     model = make_model(config.model)
     drawn, noise = draw_step(config, config.stage[0], 0)
-    batch = batch_of(drawn)
+    batch = batch_of(drawn, "c/N")
     rollout = sample(model, batch, noise, useful=True)
-    after = lengths(batch, polished(batch, rollout.tours))
-    assert bool((after <= rollout.lengths + 1e-6).all())
-    expected = 0.75 * after + 0.25 * rollout.lengths
-    torch.testing.assert_close(costs_of(config, batch, rollout), expected)
-    torch.testing.assert_close(costs_of(config_of("am"), batch, rollout), rollout.lengths)
+    episodes = Episodes(rollout.tours.numpy(), rollout.stops.numpy())
+    raw = lengths_of(batch, episodes.stops)
+    after = lengths_of(batch, polished(batch, episodes.stops))
+    assert (after <= raw + 1e-6).all()
+    np.testing.assert_allclose(raw, rollout.lengths.numpy(), rtol=1e-5)
+    np.testing.assert_allclose(costs_of(config, batch, episodes), 0.75 * after + 0.25 * raw)
+    np.testing.assert_allclose(costs_of(config_of("am"), batch, episodes), raw)
 
 
 def test_tensorboard_gets_the_same_rows(tmp_path: Path) -> None:
@@ -159,22 +185,30 @@ def test_tensorboard_gets_the_same_rows(tmp_path: Path) -> None:
     assert list((tmp_path / "tensorboard").glob("events*"))
 
 
+@pytest.mark.parametrize("at_once", [1, 10**9])
 @pytest.mark.parametrize("baseline", ["greedy", "shared"])
-def test_the_loss_is_that_of_reinforce_with_its_baseline(baseline: str) -> None:
+def test_the_gradient_is_that_of_reinforce_with_its_baseline(
+    baseline: str, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("covertour.neural.training.objective.NUMBERS_AT_ONCE", at_once)
     config = config_of("am-dynamic", baseline=baseline)
     model, best = make_model(config.model, 1), make_model(config.model, 2)
     drawn, noise = draw_step(config, config.stage[0], 0)
     policy = best if baseline == "greedy" else None
-    loss, cost = step_loss(config, config.stage[0], model, policy, drawn, noise, None)
-    batch = batch_of(drawn)
+    sums = reinforce(config, model, policy, drawn, noise)
+    found = {name: weight.grad.clone() for name, weight in model.named_parameters()}
+    batch = batch_of(drawn, "c/N")
     tours = sample(model, batch, noise, useful=False)
     below = tours.lengths.mean(1, keepdim=True)
     if baseline == "greedy":
         below = greedy(best, batch, useful=False).lengths
     expected = ((tours.lengths - below) * tours.log_probability).mean()
-    torch.testing.assert_close(loss, expected)
-    assert float(cost) == pytest.approx(float(tours.lengths.mean()))
-    assert not tours.lengths.requires_grad
+    model.zero_grad()
+    expected.backward()
+    assert sums.loss == pytest.approx(expected.item(), rel=1e-4, abs=1e-5)
+    assert sums.cost / sums.tours == pytest.approx(float(tours.lengths.mean()))
+    for name, weight in model.named_parameters():
+        torch.testing.assert_close(found[name], weight.grad, rtol=1e-4, atol=1e-5)
 
 
 def test_the_baseline_policy_is_replaced_at_an_epochs_end_when_it_is_beaten(
@@ -188,19 +222,19 @@ def test_the_baseline_policy_is_replaced_at_an_epochs_end_when_it_is_beaten(
 
     drawn, _ = draw_step(config, config.stage[0], 0)
     models = [make_model(config.model, seed) for seed in range(6)]
-    costs = [float(greedy(model, batch_of(drawn), useful=False).lengths.mean()) for model in models]
+    costs = [float(greedy(model, batch_of(drawn, "c/N"), useful=False).lengths.mean()) for model in models]
     for model, cost in zip(models, costs, strict=True):
         for other, than in zip(models, costs, strict=True):
             assert is_better(config, model, other, drawn, 1) == (cost < than)
 
 
 def test_learning_rates_grow_then_fall() -> None:
-    config = config_of(steps=12, schedule="cosine", warmup_steps=2, learning_rate=1.0)
-    rates = [learning_rate(config, step) for step in range(12)]
+    config = config_of(steps=12, schedule="cosine", warmup_steps=2)
+    rates = [rate_share(config, step) for step in range(12)]
     assert rates[:3] == [0.5, 1.0, 1.0]
     assert rates[7] == pytest.approx(0.5)
     assert sorted(rates[2:], reverse=True) == rates[2:]
-    assert learning_rate(config_of(learning_rate=0.1), 3) == 0.1
+    assert rate_share(config_of(), 3) == 1.0
 
 
 def test_a_curriculum_goes_through_its_stages() -> None:
@@ -214,35 +248,35 @@ def test_a_curriculum_goes_through_its_stages() -> None:
 
 def test_imitation_takes_any_stop_as_the_first_and_learns() -> None:
     config = config_of("am-dynamic", batch=8)
-    stage = config.stage[0]
     model = make_model(config.model, 1)
-    drawn, noise = draw_step(config, stage, 0)
-    loss, rollout = imitation_loss(model, drawn, teach, noise[:, :, 0], useful=True)
-    batch = batch_of(drawn)
+    drawn, noise = draw_step(config, config.stage[0], 0)
+    turns = noise[:, :, 0]
+    sums = imitate(config.model, model, drawn, teach, turns)
+    batch = batch_of(drawn, "c/N")
     tours = [
         without_idle_stops(covers.numpy(), tour)
         for covers, tour in zip(batch.covers, teach(drawn.instances()), strict=True)
     ]
+    lengths = [one.length(tour) for one, tour in zip(drawn.instances(), tours, strict=True)]
+    assert sums.cost / sums.tours == pytest.approx(np.mean(lengths), abs=1e-5)
+    ways = turned(tours, turns)
     total = 0.0
     for row, tour in enumerate(tours):
-        length = drawn.instances()[row].length(tour)
-        assert rollout.lengths[row].tolist() == pytest.approx([length] * 3, abs=1e-5)
-        starts = rollout.first[row, 0].exp()[torch.from_numpy(tour)].sum()
+        one = batch.part(slice(row, row + 1))
         for column in range(3):
-            assert sorted(rollout.places(row, column)) == sorted(tour.tolist())
-            one = batch.part(slice(row, row + 1))
-            stops = torch.tensor([[rollout.places(row, column)]])
-            again = score(model, one, stops, useful=True)
+            stops = ways.stops[row, column, : len(tour)]
+            assert sorted(stops) == sorted(tour)
+            again = score(model, one, torch.from_numpy(stops)[None, None], useful=False)
+            starts = again.first[0, 0].exp()[torch.from_numpy(tour)].sum()
             total += (starts.log() + again.log_probabilities[0, 0, 1:].sum()).item()
-    assert loss.item() == pytest.approx(-total / 24, abs=1e-4)
+    assert sums.loss == pytest.approx(-total / 24, abs=1e-4)
 
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
     for _ in range(15):
-        now, _ = imitation_loss(model, drawn, teach, noise[:, :, 0], useful=True)
         optimizer.zero_grad()
-        now.backward()
+        now = imitate(config.model, model, drawn, teach, turns)
         optimizer.step()
-    assert now.item() < 0.8 * loss.item()
+    assert now.loss < 0.8 * sums.loss
 
 
 def test_idle_stops_are_dropped() -> None:
@@ -267,7 +301,7 @@ def test_training_ends_well_below_the_untrained_cost(tmp_path: Path) -> None:
     untrained = make_model(config.model, config.train.seed)
     noise = torch.rand(100, 8, 10, generator=torch.Generator().manual_seed(1))
     with torch.no_grad():
-        before = float(sample(untrained, batch_from(fresh), noise, useful=False).lengths.mean())
+        before = float(sample(untrained, batch_from(fresh, "c/N"), noise, useful=False).lengths.mean())
     train(config, tmp_path)
     model, _ = load_model(tmp_path / "best.safetensors")
     after = greedy_length(config, model, fresh)
@@ -337,6 +371,6 @@ def test_what_makes_no_sense_is_refused_in_one_line(tmp_path: Path) -> None:
 def test_batches_of_instances_and_of_draws_look_alike() -> None:
     """What a model sees in training is what it sees of the same instance from a file."""
     drawn, _ = draw_step(config_of(), config_of().stage[0], 0)
-    batch, other = batch_of(drawn), batch_from(drawn.instances())
+    batch, other = batch_of(drawn, "c/N"), batch_from(drawn.instances(), "c/N")
     for name in ("places", "distances", "scale", "covers", "factors", "exists", "allowed"):
         torch.testing.assert_close(getattr(batch, name), getattr(other, name))

@@ -132,15 +132,17 @@ def is_free(rules, i, tours, k, p, begun, useful):
 def choose(rules, i, tours, k, score, begun, useful, noise):
     """The next stop of tour k by the scores, float32[n]: the best or, with noise >= 0, a drawn one.
 
-    ``noise`` is uniform in [0, 1). The scores are overwritten.
+    ``noise`` is uniform in [0, 1). The scores are overwritten. Of scores that are not numbers, the
+    first place that is free.
     """
     n = len(score)
-    best = 0
+    best = -1
     for p in range(n):
-        if not is_free(rules, i, tours, k, p, begun, useful):
+        if is_free(rules, i, tours, k, p, begun, useful):
+            if best < 0 or score[p] > score[best]:
+                best = p
+        else:
             score[p] = NEVER
-        if score[p] > score[best]:
-            best = p
     if noise < NONE:
         return best
     most = score[best]

@@ -134,10 +134,11 @@ def imitate(config: ModelConfig, model: Any, drawn: Draw, teach: Teach, turns: T
         members = torch.zeros(len(tours), batch.n, dtype=torch.bool)
         for row, tour in enumerate(tours):
             members[row, torch.from_numpy(tour)] = True
-        first = scored.log_p.masked_fill(~members[:, None], -torch.inf).logsumexp(-1)
-        begun = torch.from_numpy(scored.pairs.begun)
-        right = torch.where(begun, scored.chosen, first)
         real = torch.from_numpy(scored.pairs.tour >= 0)
+        first = real & ~torch.from_numpy(scored.pairs.begun)
+        stop = torch.nn.functional.one_hot(torch.from_numpy(scored.pairs.chosen), batch.n).bool()
+        accepted = torch.where(first[:, :, None], members[:, None], stop)
+        right = scored.log_p.masked_fill(~accepted, -torch.inf).logsumexp(-1)
         loss = -right.masked_fill(~real, 0.0).sum() / turns.numel()
         loss.backward()  # type: ignore[no-untyped-call]
         total_cost += float(lengths_of(batch, episodes.stops).sum())

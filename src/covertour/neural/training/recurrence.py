@@ -32,7 +32,6 @@ class Recurrence(torch.autograd.Function):
     """
 
     @staticmethod
-    @torch.amp.custom_fwd(device_type="cpu", cast_inputs=torch.float32)
     def forward(
         ctx: Any, given: Tensor, memory: Tensor, weight: Tensor, bias: Tensor, sizes: Sequence[int]
     ) -> Tensor:
@@ -58,7 +57,6 @@ class Recurrence(torch.autograd.Function):
         return after
 
     @staticmethod
-    @torch.amp.custom_bwd(device_type="cpu")
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         """Back through the steps, the last first."""
         (late,) = gradients

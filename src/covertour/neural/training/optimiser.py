@@ -27,7 +27,7 @@ class Optimiser:
         chosen = {id(weight) for weight in matrices}
         rest = [weight for _, weight in named if id(weight) not in chosen]
         self.parts: list[tuple[torch.optim.Optimizer, float]] = [
-            (torch.optim.Adam(rest, lr=config.learning_rate), config.learning_rate)
+            (torch.optim.Adam(rest, lr=config.learning_rate, fused=True), config.learning_rate)
         ]
         if matrices:
             muon: Any = torch.optim.Muon

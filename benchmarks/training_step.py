@@ -68,10 +68,7 @@ def main() -> None:
             )
             model = make_model(config.model, 1)
             pairs = [
-                [
-                    seconds_of(one, config, model, step)
-                    for one in (loop_gradient, two_pass_gradient)
-                ]
+                [seconds_of(one, config, model, step) for one in (loop_gradient, two_pass_gradient)]
                 for step in range(asked.repeats + 1)
             ][1:]  # the first compiles
             loop, two = (median(times) for times in zip(*pairs, strict=True))

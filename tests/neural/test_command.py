@@ -60,3 +60,20 @@ def test_without_torch_training_says_what_to_install_and_the_rest_works() -> Non
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "pip install 'covertour[train]'" in done.stderr
     assert done.stdout.endswith("2 0\n")
+
+
+def test_an_interrupted_training_says_how_to_go_on(tmp_path: Path) -> None:
+    """SIGTERM while it trains: a checkpoint, a line that says so, and the code of an interrupt."""
+    run = tmp_path / "run"
+    many = ["--set", "stage.steps=1000000", "--set", "train.log_every=1"]
+    arguments = ["train", "--model", "am-dynamic", *TINY, *many, "--output", str(run)]
+    code = f"from covertour import cli; raise SystemExit(cli.run({arguments!r}))"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as done:
+        log = run / "training.csv"
+        while not log.exists() or log.read_text().count("\n") < 3:
+            assert done.poll() is None
+        done.terminate()
+        said, _ = done.communicate()
+    assert done.returncode == 130
+    assert f"interrupted, to be gone on with: covertour train --resume -o {run}" in said
+    assert (run / "checkpoint.json").exists()

@@ -222,7 +222,10 @@ def test_the_baseline_policy_is_replaced_at_an_epochs_end_when_it_is_beaten(
 
     drawn, _ = draw_step(config, config.stage[0], 0)
     models = [make_model(config.model, seed) for seed in range(6)]
-    costs = [float(greedy(model, batch_of(drawn, "c/N"), useful=False).lengths.mean()) for model in models]
+    costs = [
+        float(greedy(model, batch_of(drawn, "c/N"), useful=False).lengths.mean())
+        for model in models
+    ]
     for model, cost in zip(models, costs, strict=True):
         for other, than in zip(models, costs, strict=True):
             assert is_better(config, model, other, drawn, 1) == (cost < than)
@@ -301,7 +304,9 @@ def test_training_ends_well_below_the_untrained_cost(tmp_path: Path) -> None:
     untrained = make_model(config.model, config.train.seed)
     noise = torch.rand(100, 8, 10, generator=torch.Generator().manual_seed(1))
     with torch.no_grad():
-        before = float(sample(untrained, batch_from(fresh, "c/N"), noise, useful=False).lengths.mean())
+        before = float(
+            sample(untrained, batch_from(fresh, "c/N"), noise, useful=False).lengths.mean()
+        )
     train(config, tmp_path)
     model, _ = load_model(tmp_path / "best.safetensors")
     after = greedy_length(config, model, fresh)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from covertour.neural.training.train import Report
 
 TEACHER_ITERATIONS = 10
-"""Iterations of the search for a tour to imitate: so many a place."""
+"""Iterations of the search for a tour to imitate: so many per place."""
 
 
 def train(
@@ -112,6 +112,8 @@ def train(
         )
     if told:
         show.say(_summary(chosen, report, directory))
+    if report.interrupted:
+        raise KeyboardInterrupt
 
 
 def _config(
@@ -148,6 +150,8 @@ def _summary(config: Config, report: Report, directory: Path) -> str:
         made += f", greedy tours {report.validation:.4f}"
     if report.gap is not None:
         made += f" ({report.gap:.2%} over the search's)"
+    if report.interrupted:
+        return f"{made}; interrupted, to be gone on with: covertour train --resume -o {directory}"
     return f"{made}; see {directory}"
 
 

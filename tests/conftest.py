@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import settings
 
@@ -26,17 +27,22 @@ settings.load_profile("covertour")
 
 @pytest.fixture(scope="session")
 def weights(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """A directory with exported weights of a model, tiny and untrained."""
+    """A directory with weights of a model, tiny and untrained."""
 
     @cache
-    def exported(name: str) -> Path:
+    def written(name: str) -> Path:
         from covertour.neural.config import ModelConfig
-        from covertour.neural.models import make_model
-        from covertour.neural.training.export import export
+        from covertour.neural.inference.decoders import decoder_of
+        from covertour.neural.inference.weightfile import write_weights
 
-        directory = tmp_path_factory.mktemp(name)
         config = ModelConfig(name, width=16, heads=2, layers=1, feed_forward=16)
-        export(make_model(config, seed=2), config, directory)
+        rng = np.random.default_rng(2)
+        shapes = decoder_of(name).shapes(config)
+        tensors = {
+            key: rng.uniform(-0.5, 0.5, shape).astype(np.float32) for key, shape in shapes.items()
+        }
+        directory = tmp_path_factory.mktemp(name)
+        write_weights(directory / "weights.safetensors", tensors, config, {})
         return directory
 
-    return exported
+    return written

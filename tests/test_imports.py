@@ -14,7 +14,7 @@ import covertour
 import experiments
 
 HOME = Path(covertour.__file__).parent
-HEAVY = ("torch", "matplotlib", "scipy", "numba", "highspy", "onnxruntime")
+HEAVY = ("torch", "matplotlib", "scipy", "numba", "highspy", "safetensors")
 
 SOLVERS = {"exact", "neural", "search"}
 CONTRACT = {"solving.clock", "solving.result", "solving.stop"}

@@ -73,7 +73,10 @@ class KernelCache(NullCache):
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The compiled kernel, or None; then numba compiles it and saves the result."""
-        target_context.refresh()
+        if self.options.get("_nrt", True):
+            # Only code that makes arrays needs more of numba than what runs it, and of scipy: a
+            # third of the time that a short solve takes to start.
+            target_context.refresh()
         file = self._file(signature, target_context.codegen())
         for directory in self.directories():
             try:

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from covertour import cli, random_instance, write
-from covertour.neural.inference.compiled import loops
+from covertour.neural.config import MODELS
+from covertour.neural.inference.tours import load_kernels
+from covertour.neural.inference.weights import load_network
 from covertour.solving.loading import load
 
 VILLAGES = """name,x,y
@@ -56,10 +58,11 @@ Command = Callable[..., Ran]
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _compiled() -> None:
+def _compiled(weights: Callable[[str], Path]) -> None:
     """All is compiled before the first test, so that none sees the notice about it."""
     load("exact", random_instance(12, nearest=1))  # and the search with it
-    loops()
+    for model in MODELS:
+        load_kernels(load_network(weights(model)))
 
 
 @pytest.fixture

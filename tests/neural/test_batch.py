@@ -8,7 +8,7 @@ import torch
 
 from covertour import InputError, Instance, random_instance
 from covertour.neural.config import rule_range
-from covertour.neural.inference.places import unit_square
+from covertour.neural.inference.problem import unit_square
 from covertour.neural.training.batch import batch_from, batch_of, draw
 
 RULES = ["nearest 7", "nearest 0", "nearest 2-15", "radius 0.2", "radius 0-0.25", "nearest 100"]

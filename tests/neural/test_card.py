@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from covertour import InputError
 from covertour.neural.config import config_from, read_config
 from covertour.neural.training.card import to_toml, write_card
 from covertour.neural.training.train import train
@@ -24,7 +23,7 @@ def test_a_card_tells_the_training_and_repeats_it(tmp_path: Path) -> None:
     training, weights = tmp_path / "training", tmp_path / "weights"
     weights.mkdir()
     train(CONFIG, training)
-    write_card(training, weights)
+    write_card(training, weights, 2)
     card = (weights / "card.md").read_text()
     assert card.startswith("# am\n\n2 steps in ")
     assert "| reinforce | 2 | 7 to 9 | nearest 2, radius 0-0.3 |" in card
@@ -41,8 +40,13 @@ def test_a_config_survives_toml(preset: str, tmp_path: Path) -> None:
     assert read_config(str(path)) == config
 
 
-def test_a_training_without_rows_has_no_card(tmp_path: Path) -> None:
+def test_a_training_without_rows_has_a_card_without_a_curve(tmp_path: Path) -> None:
     train(CONFIG, tmp_path, seconds=0.0)
     (tmp_path / "validation.csv").write_text("step,seconds,cost,gap\n")
-    with pytest.raises(InputError, match="no rows yet"):
-        write_card(tmp_path, tmp_path)
+    (tmp_path / "training.csv").unlink()
+    (tmp_path / "weights").mkdir()
+    write_card(tmp_path, tmp_path / "weights", 1)
+    card = (tmp_path / "weights" / "card.md").read_text()
+    assert card.startswith("# am\n\n1 steps; the weights are those of step 1.\n")
+    assert "## Validation" not in card
+    assert not (tmp_path / "weights" / "training.csv").exists()

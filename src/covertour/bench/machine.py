@@ -10,7 +10,7 @@ from pathlib import Path
 
 from covertour.version import __version__
 
-PACKAGES = ("numpy", "numba", "highspy", "onnxruntime")
+PACKAGES = ("numpy", "numba", "highspy")
 
 
 Facts = list[tuple[str, str]]

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from covertour.cli import show
-from covertour.problem.errors import InputError
 
 
 def export(
@@ -24,9 +23,13 @@ def export(
         str,
         typer.Option("--output", "-o", metavar="DIR", help="Where to write.", show_default=False),
     ],
+    latest: Annotated[
+        bool,
+        typer.Option("--latest", help="Not the best weights, but those of the last checkpoint."),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> None:
-    """Make trained weights ready for solving without torch; needs the extra `train`.
+    """Write trained weights to a directory that `solve --weights` takes.
 
     Of a training's directory, a card that tells how the weights were made is written too.
 
@@ -34,29 +37,9 @@ def export(
 
     covertour solve villages.csv --radius 10 --method am-gain --weights weights
     """
-    from covertour.neural.training.card import write_card
-    from covertour.neural.training.runs import BEST, has_checkpoint
+    from covertour.neural.training.export import export as write
 
-    source = Path(directory)
-    training = source if source.is_dir() else None
-    if training is not None:
-        source = training / BEST
-        if not source.exists():
-            raise InputError(f"{directory}: no {BEST} here, so no training of covertour")
-    elif not source.exists():
-        raise InputError(f"{directory}: no such file or directory")
-    try:
-        from covertour.neural.training.checkpoint import load_model
-        from covertour.neural.training.export import export as write
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"exporting needs {error.name}, which is not installed: pip install 'covertour[train]'"
-        ) from None
-
-    model, config = load_model(source)
-    write(model, config, Path(output))
-    if training is not None and has_checkpoint(training):
-        write_card(training, Path(output))
+    config = write(Path(directory), Path(output), latest=latest)
     if not quiet:
         show.say(
             f"wrote {config.name} to {output}; use it with: "

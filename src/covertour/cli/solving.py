@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
-from contextlib import nullcontext
-from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
@@ -49,9 +46,6 @@ if TYPE_CHECKING:
 COMPILE_SECONDS, COMPILE_DECODING_SECONDS = 12, 11
 """About how long the first solve on a machine compiles the search, and what decodes learned tours;
 said to the user, nothing depends on it."""
-
-INTERPRETED_UP_TO = 300
-"""So many places are decoded without a compiler, which takes longer to load than it saves."""
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C or SIGTERM, as shells have it."""
@@ -297,63 +291,30 @@ def _search(
     decoding: Decoding | None = None,
 ) -> Result:
     """Solve, telling whoever watches the terminal how it goes."""
-    from covertour.neural.inference.compiled import interpreted
-    from covertour.solving.loading import load, needs_search
+    from covertour.solving.loading import load
     from covertour.solving.methods import METHODS
     from covertour.solving.solve import solve as find_tour
 
     _ = instance.coverage  # where nobody covers some place, say so before anything is compiled
-    once = _is_one_small_tour(instance, method, decoding)
-    if not once and (METHODS[method].model or needs_search(METHODS[method], instance)):
-        _load_numba()
 
     def tell_of_compiling() -> None:
         seconds = COMPILE_SECONDS if METHODS[method].searches else COMPILE_DECODING_SECONDS
         show.note(f"compiling {method}, once, about {seconds} s ...")
 
-    with interpreted() if once else nullcontext():
-        # Before the live line shows a clock.
-        load(method, instance, decoding, None if quiet or once else tell_of_compiling)
-        shown = show.on_terminal() and not quiet
-        with show.live_line(instance, stop, shown) as on_progress:
-            return find_tour(
-                instance,
-                method,
-                stop=stop,
-                seed=seed,
-                workers=workers,
-                start=start,
-                decoding=decoding,
-                on_progress=on_progress,
-            )
-
-
-def _is_one_small_tour(instance: Instance, method: str, decoding: Decoding | None) -> bool:
-    """Whether all that is to be done is to decode a tour, and quick without a compiler."""
-    from covertour.solving.methods import METHODS, Decoding
-
-    chosen = decoding or Decoding()
-    return (
-        METHODS[method].model is not None
-        and not METHODS[method].searches
-        and instance.n <= INTERPRETED_UP_TO
-        and not (chosen.samples or chosen.symmetries)
-    )
-
-
-def _load_numba() -> None:
-    """Load numba without scipy's linear algebra.
-
-    It would look for that first, a good part of the time that a short solve takes to start, and no
-    kernel here multiplies matrices.
-    """
-    if "numba" in sys.modules or "scipy.linalg" in sys.modules:
-        return
-    sys.modules["scipy.linalg"] = None  # type: ignore[assignment]  # which makes an import fail
-    try:
-        import_module("numba.np.arraymath")
-    finally:
-        del sys.modules["scipy.linalg"]
+    # Before the live line shows a clock.
+    load(method, instance, decoding, None if quiet else tell_of_compiling)
+    shown = show.on_terminal() and not quiet
+    with show.live_line(instance, stop, shown) as on_progress:
+        return find_tour(
+            instance,
+            method,
+            stop=stop,
+            seed=seed,
+            workers=workers,
+            start=start,
+            decoding=decoding,
+            on_progress=on_progress,
+        )
 
 
 def methods(as_json: JsonOption = False) -> None:

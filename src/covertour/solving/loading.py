@@ -29,13 +29,15 @@ def warmup(on_compile: Callable[[], None] | None = None) -> None:
 
     ``on_compile`` is called before anything is compiled, if not all is in the cache.
     """
-    from covertour.neural.inference.compiled import loops
+    from covertour.neural.inference.tours import load_kernels
+    from covertour.neural.inference.weights import SHIPPED, load_network, shipped
     from covertour.search.state import KINDS
 
     with _telling(on_compile):
         for kind in KINDS:
             _load("lns", kind)
-        loops()
+        for name in shipped():
+            load_kernels(load_network(SHIPPED / name))
 
 
 def load(
@@ -51,13 +53,13 @@ def load(
     chosen = METHODS[method] if isinstance(method, str) else method
     with _telling(on_compile):
         if chosen.model is not None:
-            from covertour.neural.inference.compiled import loops
-            from covertour.neural.inference.places import check_places
-            from covertour.neural.inference.shipped import network_for
+            from covertour.neural.inference.problem import check_places
+            from covertour.neural.inference.tours import load_kernels
+            from covertour.neural.inference.weights import network_for
 
             check_places(instance)
-            loops()
-            network_for(chosen.model, instance.n, decoding.weights if decoding else None)
+            wanted = decoding.weights if decoding else None
+            load_kernels(network_for(chosen.model, instance.n, wanted))
         if needs_search(chosen, instance):
             from covertour.search.state import kind_of, load_tree
 

@@ -234,8 +234,8 @@ def decoded_tours(
     instances: Sequence[Instance], model: str, decoding: Decoding, seed: int, workers: int
 ) -> list[IntArray]:
     """The best tours, int64[m], that a model decodes of instances of the same size."""
-    from covertour.neural.inference.runtime import best_tours
-    from covertour.neural.inference.shipped import network_for
+    from covertour.neural.inference.tours import best_tours
+    from covertour.neural.inference.weights import network_for
 
     return best_tours(
         network_for(model, instances[0].n, decoding.weights),

@@ -156,3 +156,19 @@ def choose(rules, i, tours, k, score, begun, useful, noise):
         if below > noise * total:
             return p
     return best
+
+
+@inner
+def extend(rules, i, tours, k, score, tour, size, useful, noise):
+    """Choose the next stop of tour k, go there and write it to ``tour``; whether it is over."""
+    stop = choose(rules, i, tours, k, score, size > 0, useful, noise)
+    tour[size] = stop
+    visit(rules, i, tours, k, stop)
+    return is_over(tours, k)
+
+
+@inner
+def repeat_last(tour, size):
+    """Fill the tour after its last stop with that stop."""
+    for position in range(size, len(tour)):
+        tour[position] = tour[size - 1]

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional as f
 
 from covertour.neural.config import ModelConfig
+from covertour.neural.inference.am_gain import FEATURES
 from covertour.neural.models.attention_dynamic import (
     Encoder,
     clipped,
@@ -23,12 +24,6 @@ from covertour.neural.models.attention_dynamic import (
 )
 from covertour.neural.training.batch import Batch
 from covertour.neural.training.environment import State
-
-FEATURES = 8
-"""c, the dynamic features of a place: the paper's guidance g; whether it is still uncovered; the
-share of its coverage that is; that coverage as a share of the most that any place has; the ways to
-it from the last and from the first stop, 0 before there are any; how near the last stop it is; and
-what it covers anew for the way."""
 
 
 class GainCode(NamedTuple):

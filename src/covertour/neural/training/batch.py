@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from covertour.neural.config import RuleRange
-from covertour.neural.inference.places import unit_square
+from covertour.neural.inference.problem import unit_square
 from covertour.problem.coverage import SAME
 from covertour.problem.instance import Instance
 

@@ -23,54 +23,52 @@ CURVE_ROWS = 12
 """About how many rows of the validation a card shows; the log has them all."""
 
 
-def write_card(training: Path, weights: Path) -> None:
-    """Write the card of the training in one directory into that of its exported weights."""
+def write_card(training: Path, weights: Path, step: int) -> None:
+    """Write the card of the training in one directory into that of its exported weights.
+
+    ``step``: after which the weights were those that are exported.
+    """
     tables = config_from(checkpoint_config(training)).to_dict()
-    curve = _rows(training / VALIDATION)
-    last = _rows(training / TRAINING)[-1]
-    best = min(curve, key=lambda row: float(row["cost"]))
+    curve, steps = _rows(training / VALIDATION), _rows(training / TRAINING)
     for log in (TRAINING, VALIDATION):
-        shutil.copyfile(training / log, weights / log)
+        if (training / log).exists():
+            shutil.copyfile(training / log, weights / log)
     write_text(weights / CONFIG, to_toml(tables))
-    write_text(weights / CARD, _card(tables, curve, best, last))
+    write_text(weights / CARD, _card(tables, curve, steps, step))
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a log; none where there is none yet."""
+    if not path.exists():
+        return []
     try:
         with open(path, newline="") as file:
-            rows = list(csv.DictReader(file))
+            return list(csv.DictReader(file))
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None
-    if not rows:
-        raise InputError(f"{path}: no rows yet; train for longer before exporting")
-    return rows
 
 
 def _card(
-    tables: Mapping[str, Any],
-    curve: list[dict[str, str]],
-    best: dict[str, str],
-    last: dict[str, str],
+    tables: Mapping[str, Any], curve: list[dict[str, str]], steps: list[dict[str, str]], step: int
 ) -> str:
-    train, chosen = tables["train"], tables["validation"]
-    model = tables["model"]["name"]
+    train = tables["train"]
     per_step = f"{train['batch']} instances, {train['rollouts']} tours of each"
     stages = [
         f"| {stage['learn']} | {stage['steps']:,} | {stage['sizes'][0]} to {stage['sizes'][1]} "
         f"| {', '.join(dict.fromkeys(stage['rules']))} |"
         for stage in tables["stage"]
     ]
-    sizes = chosen["sizes"] or sorted(set(tables["stage"][-1]["sizes"]))
-    rules = chosen["rules"] or dict.fromkeys(tables["stage"][-1]["rules"])
-    shown = curve[:: max(1, len(curve) // CURVE_ROWS)]
-    shown += [row for row in (best, curve[-1]) if row not in shown]
-    shown = sorted(shown, key=lambda row: int(row["step"]))
+    made, hours = step, ""
+    if steps:
+        made = max(step, int(steps[-1]["step"]))
+        hours = f" in {float(steps[-1]['seconds']) / 3600:.2f} hours"
+    best = min(curve, key=lambda row: float(row["cost"]), default=None)
+    why = ", the best on the validation set" if best and int(best["step"]) == step else ""
     return "\n".join(
         [
-            f"# {model}",
+            f"# {tables['model']['name']}",
             "",
-            f"{int(last['step']):,} steps in {float(last['seconds']) / 3600:.2f} hours; the "
-            f"weights are those of step {int(best['step']):,}, the best on the validation set.",
+            f"{made:,} steps{hours}; the weights are those of step {step:,}{why}.",
             "",
             f"    covertour train --config {CONFIG} --output training",
             "    covertour export training --output weights",
@@ -84,20 +82,36 @@ def _card(
             "| --- | ---: | --- | --- |",
             *stages,
             "",
-            "## Validation",
-            "",
-            f"The greedy tours of {chosen['instances']} fixed instances of "
-            f"{', '.join(map(str, sizes))} places, {', '.join(rules)}: mean length, and by how "
-            "much it is over that of a short search.",
-            "",
-            "| step | length | gap % |",
-            "| ---: | ---: | ---: |",
-            *(f"| {row['step']} | {float(row['cost']):.4f} | {_percent(row)} |" for row in shown),
-            "",
+            *(_validation(tables, curve, step) if curve else []),
             f"The logs: {TRAINING}, {VALIDATION}.",
             "",
         ]
     )
+
+
+def _validation(tables: Mapping[str, Any], curve: list[dict[str, str]], step: int) -> list[str]:
+    """The section that shows the curve, with the step of the weights and the last one."""
+    chosen = tables["validation"]
+    sizes = chosen["sizes"] or sorted(set(tables["stage"][-1]["sizes"]))
+    rules = chosen["rules"] or dict.fromkeys(tables["stage"][-1]["rules"])
+    every = max(1, len(curve) // CURVE_ROWS)
+    shown = [
+        row
+        for index, row in enumerate(curve)
+        if index % every == 0 or row is curve[-1] or int(row["step"]) == step
+    ]
+    return [
+        "## Validation",
+        "",
+        f"The greedy tours of {chosen['instances']} fixed instances of "
+        f"{', '.join(map(str, sizes))} places, {', '.join(rules)}: mean length, and by how "
+        "much it is over that of a short search.",
+        "",
+        "| step | length | gap % |",
+        "| ---: | ---: | ---: |",
+        *(f"| {row['step']} | {float(row['cost']):.4f} | {_percent(row)} |" for row in shown),
+        "",
+    ]
 
 
 def _percent(row: Mapping[str, str]) -> str:

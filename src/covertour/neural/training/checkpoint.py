@@ -6,7 +6,6 @@ replaces the one before. So at any moment the JSON names a file that is whole.
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,18 +13,19 @@ from typing import Any
 
 import safetensors
 import safetensors.torch
+import torch
 from torch import Tensor, nn
 
 from covertour.neural.config import Config, ModelConfig, config_from
-from covertour.neural.models import make_model
-from covertour.neural.training.optimiser import Optimiser
-from covertour.neural.training.runs import (
-    CHECKPOINT,
+from covertour.neural.inference.weightfile import (
     FORMAT,
     checked_format,
-    read_json,
-    write_json,
+    read_weights,
+    write_weights,
 )
+from covertour.neural.models import make_model
+from covertour.neural.training.optimiser import Optimiser
+from covertour.neural.training.runs import CHECKPOINT, read_json, write_json
 from covertour.problem.errors import InputError
 from covertour.storage import write_bytes
 from covertour.version import __version__
@@ -42,24 +42,15 @@ class Progress:
 
 def save_weights(path: Path, model: nn.Module, config: ModelConfig, about: dict[str, Any]) -> None:
     """Write the weights with the model's sizes, and whatever else is to be known about them."""
-    content = {"format": FORMAT, "version": __version__, "model": asdict(config), "about": about}
-    data = safetensors.torch.save(_whole(model.state_dict()), {"covertour": json.dumps(content)})
-    write_bytes(path, data)
+    tensors = _whole(model.state_dict())
+    write_weights(path, {name: value.numpy() for name, value in tensors.items()}, config, about)
 
 
 def load_model(path: str | Path) -> tuple[Any, ModelConfig]:
     """The model whose weights a file holds, and its sizes."""
-    path = Path(path)
-    tensors, metadata = _read_tensors(path)
-    try:
-        content = json.loads(metadata.get("covertour", ""))
-    except ValueError:
-        raise InputError(f"{path}: not weights of covertour") from None
-    if not isinstance(content, dict) or "model" not in checked_format(path, content):
-        raise InputError(f"{path}: no model in it")
-    config = config_from({"model": content["model"]}, (), str(path)).model
+    tensors, config, _ = read_weights(Path(path))
     model = make_model(config)
-    _fill(path, model, tensors, config.name)
+    model.load_state_dict({name: torch.from_numpy(value) for name, value in tensors.items()})
     return model, config
 
 
@@ -123,7 +114,7 @@ def load_checkpoint(
         )
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: step, seconds, best and tensors expected ({error})") from None
-    tensors, _ = _read_tensors(file)
+    tensors = _read_tensors(file)
     _fill(file, model, _under("model/", tensors), config.model.name)
     if baseline is not None:
         # A training that had another baseline starts this one from its current policy.
@@ -161,11 +152,11 @@ def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     }
 
 
-def _read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+def _read_tensors(path: Path) -> dict[str, Tensor]:
     try:
         with safetensors.safe_open(path, framework="pt") as file:
             names = list(file.keys())
-            return {name: file.get_tensor(name) for name in names}, file.metadata() or {}
+            return {name: file.get_tensor(name) for name in names}
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None
     except safetensors.SafetensorError as error:

@@ -15,8 +15,7 @@ import torch
 from torch import Tensor
 
 from covertour.neural.config import Config, ModelConfig, StageConfig
-from covertour.neural.inference.kernels import Tables
-from covertour.neural.inference.polish import polish
+from covertour.neural.inference.polish import Tables, polish
 from covertour.neural.training.batch import Batch, Draw, batch_of
 from covertour.neural.training.episodes import (
     Episodes,

@@ -17,6 +17,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from covertour.neural.inference.weightfile import checked_format
 from covertour.problem.errors import InputError
 from covertour.storage import write_text
 
@@ -33,9 +34,6 @@ COLUMNS = {
 }
 """The columns of the logs. ``seconds``: spent on training, in all runs together. ``cost``: mean
 length of the tours. ``gradient``: its norm before clipping. ``gap``: to the reference."""
-
-FORMAT = 2
-"""Of checkpoints and weights; raised when older files could no longer be read."""
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
@@ -69,15 +67,6 @@ def checkpoint_config(directory: Path) -> dict[str, Any]:
     if not isinstance(config, dict):
         raise InputError(f"{directory / CHECKPOINT}: no config in it")
     return config
-
-
-def checked_format(path: Path, content: dict[str, Any]) -> dict[str, Any]:
-    """The content of a checkpoint or weights, refused if another version of covertour wrote it."""
-    if content.get("format") != FORMAT:
-        raise InputError(
-            f"{path}: has format {content.get('format')!r}, this covertour reads {FORMAT}"
-        )
-    return content
 
 
 def begin_log(directory: Path, name: str, step: int) -> None:

@@ -12,6 +12,7 @@ import pytest
 from numba.core.errors import NumbaError
 
 import covertour
+from covertour import kernelcache
 from covertour.kernel import entry, inner
 
 HOME = Path(covertour.__file__).parent
@@ -51,27 +52,25 @@ def test_only_who_says_so_makes_arrays() -> None:
 def modules_with_kernels() -> list[Path]:
     return [
         file
-        for folder in ("search", "exact", "neural/inference")
-        for file in (HOME / folder).glob("*.py")
+        for file in HOME.rglob("*.py")
         if re.search(r"covertour.kernel import .*(entry|inner)", file.read_text())
     ]
 
 
-def test_kernels_use_no_constants_but_those_of_their_folder_and_of_the_metrics() -> None:
-    # The cache tells by these sources whether machine code is up to date.
-    assert {file.parent.name for file in modules_with_kernels()} == {
-        "search",
-        "exact",
-        "inference",
-    }
+def test_kernels_use_only_what_the_cache_looks_at() -> None:
+    # By these sources it tells whether machine code is up to date: those of the folder, those of
+    # other folders with kernels that it imports, and the constants of the metrics.
+    folders = {str(file.parent.relative_to(HOME)) for file in modules_with_kernels()}
+    assert folders == {"search", "exact", "neural/inference", "neural/training"}
     for file in modules_with_kernels():
-        own = "covertour." + ".".join(file.relative_to(HOME).parent.parts)
+        looked_at = {source.parent for source in kernelcache._sources(file.parent)}
         for node in ast.walk(ast.parse(file.read_text())):
             if not isinstance(node, ast.ImportFrom) or not str(node.module).startswith("covertour"):
                 continue
-            if node.module in (own, "covertour.kernel", "covertour.problem.metric"):
+            folder = HOME.parent.joinpath(*str(node.module).split(".")[:-1])
+            if folder in looked_at or HOME.parent.joinpath(*str(node.module).split(".")) in looked_at:
                 continue
-            if str(node.module).startswith(own + "."):
+            if node.module in ("covertour.kernel", "covertour.problem.metric"):
                 continue
             for alias in node.names:
                 value = getattr(import_module(str(node.module)), alias.name)

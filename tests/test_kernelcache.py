@@ -111,6 +111,23 @@ def test_a_change_of_what_a_kernel_uses_is_never_overlooked(package: Path) -> No
     assert run(package) == COMPILED
 
 
+def test_nor_is_one_of_a_kernel_in_another_folder(package: Path) -> None:
+    sums = package / "small" / "sums.py"
+    far, farther = package / "far", package / "far" / "farther"
+    farther.mkdir(parents=True)
+    for folder in (far, farther):
+        (folder / "__init__.py").touch()
+    sums.write_text(SUMS.replace("small.constants import ADDED", "far.others import ADDED"))
+    (far / "others.py").write_text(
+        "from covertour.kernel import inner\nfrom covertour.far.farther.last import ADDED\n"
+    )
+    (farther / "last.py").write_text("from covertour.kernel import inner\nADDED = 10\n")
+    assert run(package) == COMPILED
+    assert run(package) == LOADED
+    (farther / "last.py").write_text("from covertour.kernel import inner\nADDED = 20\n")
+    assert run(package) == ("compiling\n21 41\n", "")
+
+
 def test_a_package_that_cannot_be_written_to_uses_the_users_cache(
     package: Path, tmp_path: Path
 ) -> None:

@@ -1,10 +1,11 @@
 """The machine code of kernels on disk, filed by the content of their sources.
 
 numba's own cache asks only whether the file of the kernel itself has changed. Here machine code is
-filed under a fingerprint of everything that it depends on: the sources of its own folder (the
-kernels that it calls), ``problem/metric.py`` (constants that it uses), how kernels are compiled,
-and the versions of what compiled it. So a change is never overlooked, and a fresh checkout, a
-reinstall or a container layer, which only change dates, need nothing compiled again.
+filed under a fingerprint of everything that it depends on: the sources of its own folder and of
+other folders with kernels that these import (the kernels that it calls), ``problem/metric.py``
+(constants that it uses), how kernels are compiled, and the versions of what compiled it. So a
+change is never overlooked, and a fresh checkout, a reinstall or a container layer, which only
+change dates, need nothing compiled again.
 
 It is looked for beside the package, then in the user's cache directory, and written to the first of
 the two that can be written. COVERTOUR_CACHE_DIR, or else numba's NUMBA_CACHE_DIR, names another
@@ -17,6 +18,7 @@ from __future__ import annotations
 import hashlib
 import os
 import pickle
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -142,12 +144,28 @@ def fingerprint(folder: Path) -> str | None:
     versions = (numba.__version__, llvmlite.__version__, np.__version__)
     parts = [part.encode() for part in (str(sys.implementation.cache_tag), *versions)]
     try:
-        own = sorted(folder.glob("*.py"))
+        own = _sources(folder)
         for source in (*own, *(PACKAGE / shared for shared in SHARED_SOURCES)):
             parts += [source.name.encode(), source.read_bytes()]
     except OSError:
         return None
     return _digest(*parts) if own else None
+
+
+def _sources(folder: Path) -> list[Path]:
+    """The sources of a folder, and of those with kernels that they import, directly or not."""
+    folders, found = [folder], []
+    for one in folders:  # which grows meanwhile
+        sources = {source: source.read_text("utf-8") for source in sorted(one.glob("*.py"))}
+        if one != folder and not any("covertour.kernel " in text for text in sources.values()):
+            continue
+        found += list(sources)
+        for text in sources.values():
+            for name in re.findall(r"^ *from covertour\.([\w.]+)\.\w+ import", text, re.MULTILINE):
+                other = PACKAGE.joinpath(*name.split("."))
+                if other not in folders:
+                    folders.append(other)
+    return found
 
 
 _fingerprint_at_import = cache(fingerprint)

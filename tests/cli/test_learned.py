@@ -136,7 +136,7 @@ def test_a_learned_method_starts_without_the_search(
     own = ["solve", many, "--method", "am-gain", "--weights", str(weights("am-gain"))]
     code = (
         f"import sys; from covertour import cli; assert cli.run({own!r}) == 0;"
-        "heavy = {'scipy.linalg', 'matplotlib', 'torch', 'highspy', 'covertour.search'};"
+        "heavy = {'scipy.linalg', 'matplotlib', 'torch', 'highspy', 'covertour.search.lns'};"
         "heavy &= set(sys.modules); sys.exit(str(heavy) if heavy else 0)"
     )
     ran = subprocess.run(

@@ -1,5 +1,5 @@
-"""The learned methods: the models of the paper and ours, their decoding and their training.
+"""The learned methods: the models of the paper and ours, their training and their use.
 
-``card``, ``config``, ``network``, ``places``, ``polish``, ``problem``, ``runs``, ``runtime`` and
-``shipped`` need no torch; the rest is the extra ``train``.
+``inference`` and ``config`` need no torch, nor does ``training.export``; the rest is the extra
+``train``.
 """

@@ -48,8 +48,7 @@ def solve_many(
     """Solve many instances, as :func:`solve` would each of them with this seed; in their order.
 
     The limits hold for each instance. Learned methods decode instances of equal size together, at
-    most 64 at once; where two stops score alike to the last bits, such a tour may differ from that
-    of ``solve``. The time of a batch counts for its instances in equal parts. The searches, also
+    most 64 at once. The time of a batch counts for its instances in equal parts. The searches, also
     those that begin with a learned tour, take ``workers`` instances at a time, one per thread.
     ``on_result(index, result)`` is called as results become ready.
 

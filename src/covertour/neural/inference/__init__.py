@@ -1,1 +1,1 @@
-"""Decoding the shipped networks without torch."""
+"""Tours of trained models without torch: compiled encoders and decoders."""

@@ -139,6 +139,14 @@ def test_only_the_neural_part_knows_torch() -> None:
     assert users <= {"neural"}
 
 
+def test_inference_knows_neither_torch_nor_what_needs_it() -> None:
+    beyond = ("torch", "covertour.neural.models", "covertour.neural.training")
+    files = list((HOME / "neural" / "inference").rglob("*.py"))
+    assert files
+    for file in files:
+        assert [name for name in imports_of(file) if name.startswith(beyond)] == [], file.name
+
+
 def test_importing_covertour_leaves_the_heavy_packages_alone() -> None:
     loaded = f"[name for name in {HEAVY!r} if name in sys.modules]"
     code = f"import sys, covertour; covertour.random_instance(5, nearest=1); print({loaded})"

@@ -43,7 +43,7 @@ from covertour.solving.stop import (
 if TYPE_CHECKING:
     from covertour.solving.methods import Decoding
 
-COMPILE_SECONDS, COMPILE_DECODING_SECONDS = 12, 11
+COMPILE_SECONDS, COMPILE_DECODING_SECONDS = 12, 8
 """About how long the first solve on a machine compiles the search, and what decodes learned tours;
 said to the user, nothing depends on it."""
 

@@ -190,7 +190,7 @@ def step_of(
         entropy = -(p * scored.log_p.masked_fill(p == 0, 0.0)).sum(-1)
         real = torch.from_numpy(scored.pairs.tour >= 0)
         loss = loss - variant.entropy * (1 - done) * (entropy * real).sum() / (b * r)
-    loss.backward()
+    loss.backward()  # type: ignore[no-untyped-call]
 
 
 def with_symmetries(drawn: Draw, count: int) -> Draw:

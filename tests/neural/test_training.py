@@ -136,7 +136,7 @@ def test_signals_end_a_training_with_a_checkpoint(tmp_path: Path) -> None:
 
 def test_a_directory_has_one_training_at_a_time(tmp_path: Path) -> None:
     def another(_: Report) -> None:
-        with pytest.raises(InputError, match="a training, process .* is at work here"):
+        with pytest.raises(InputError, match=r"a training, process .* is at work here"):
             train(config_of(), tmp_path, resume=True)
 
     assert train(config_of(steps=1), tmp_path, on_step=another).step == 1

@@ -25,8 +25,8 @@ class Pairs(NamedTuple):
     An instance's pairs of tour and step lie in the order of its tours, then of the steps. ``tour``:
     int64[b, q], whose step it is, counted over all instances; -1 for padding at the end.
     ``chosen``, ``first``, ``last``: int64[b, q], stops. ``begun``: bool[b, q]. ``free``: bool[b, q,
-    n], where the tour may go. The rest as in a state of the specification; ``gain`` is float32[b, q,
-    0], like the guidance, where no one looks at it.
+    n], where the tour may go. The rest as in a state of the specification; ``gain`` is float32[b,
+    q, 0], like the guidance, where no one looks at it.
     """
 
     tour: IntArray

@@ -1,6 +1,6 @@
 """Trials of the recipe: variants of a training of am-dynamic at equal processor time.
 
-    python -m experiments.recipe --places 20 --seconds 100 adam muon entropy
+    python benchmarks/recipe.py --places 20 --seconds 100 adam muon entropy
 
 Each variant differs from ``adam`` or ``muon`` in the one point that its name tells. It is trained
 by REINFORCE for so many seconds of processor time on one thread, the learning rate falling to 0
@@ -190,7 +190,7 @@ def step_of(
         entropy = -(p * scored.log_p.masked_fill(p == 0, 0.0)).sum(-1)
         real = torch.from_numpy(scored.pairs.tour >= 0)
         loss = loss - variant.entropy * (1 - done) * (entropy * real).sum() / (b * r)
-    loss.backward()  # type: ignore[no-untyped-call]
+    loss.backward()
 
 
 def with_symmetries(drawn: Draw, count: int) -> Draw:

@@ -17,7 +17,7 @@ from covertour import InputError
 from covertour.neural.config import MODELS, ModelConfig
 from covertour.neural.inference import weights as networks
 from covertour.neural.inference.decoders import decoder_of
-from covertour.neural.inference.weightfile import FORMAT, read_weights, write_weights
+from covertour.neural.inference.weightfile import FORMAT, checksum, read_weights, write_weights
 from covertour.neural.inference.weights import load_network, network_for, weights_for
 
 SMALL = {"width": 16, "heads": 2, "layers": 1, "feed_forward": 16}
@@ -213,6 +213,15 @@ def test_a_config_or_tensors_changed_by_hand_are_refused(file: Path) -> None:
     data[-3] ^= 1
     file.write_bytes(data)
     assert "its checksum does not fit" in refused(file)
+
+
+def test_a_file_from_before_a_key_was_added_is_read(file: Path) -> None:
+    config = ModelConfig("am", **SMALL)
+    tensors = tensors_of(config)
+    model = {key: value for key, value in asdict(config).items() if key != "guidance"}
+    header = {"format": FORMAT, "model": model, "checksum": checksum(tensors, model)}
+    save_file(tensors, file, {"covertour": json.dumps(header)})
+    assert load_network(file.parent).config == config
 
 
 def read_header(file: Path) -> dict[str, Any]:

@@ -131,7 +131,7 @@ def _shorter_and_shorter(
             tours = polish(tours, np.zeros(len(tours), dtype=np.int64), tables)
         lengths = instance.distances(tours, np.roll(tours, -1, axis=1)).sum(axis=1)
         best = int(lengths.argmin())
-        if lengths[best] < least:
+        if len(noise) == 0 or lengths[best] < least:
             least = float(lengths[best])
             yield least, _without_repeats(tours[best])
         if drawn == samples or not may_go_on():

@@ -40,11 +40,12 @@ def write_weights(
     from safetensors.numpy import save
 
     whole = {name: np.ascontiguousarray(tensors[name]) for name in sorted(tensors)}
+    model = asdict(config)
     content = {
         "format": FORMAT,
         "version": __version__,
-        "model": asdict(config),
-        "checksum": _checksum(whole, config),
+        "model": model,
+        "checksum": checksum(whole, model),
         "about": about,
     }
     write_bytes(path, save(whole, {HEADER: json.dumps(content)}))
@@ -58,8 +59,8 @@ def read_weights(path: Path) -> tuple[Tensors, ModelConfig, dict[str, Any]]:
     content = _header(path)
     config = config_from({"model": content["model"]}, (), str(path)).model
     tensors = read_tensors(path, config)
-    checksum = _checksum(tensors, config)
-    if content.get("checksum", checksum) != checksum:
+    right = checksum(tensors, content["model"])
+    if content.get("checksum", right) != right:
         raise InputError(f"{path}: changed since it was written: its checksum does not fit")
     about = content.get("about")
     return tensors, config, about if isinstance(about, dict) else {}
@@ -124,9 +125,9 @@ def _opened(path: Path) -> Iterator[Any]:
         raise InputError(f"{path}: cut off or not safetensors ({error})") from None
 
 
-def _checksum(tensors: Tensors, config: ModelConfig) -> int:
-    """Of the config and of the tensors, in the order of their names."""
-    total = zlib.crc32(json.dumps(asdict(config), sort_keys=True).encode())
+def checksum(tensors: Tensors, model: Mapping[str, Any]) -> int:
+    """Of the model's config as it is written, and of the tensors in the order of their names."""
+    total = zlib.crc32(json.dumps(model, sort_keys=True).encode())
     for name in sorted(tensors):
         total = zlib.crc32(tensors[name].data, zlib.crc32(name.encode(), total))
     return total

@@ -28,7 +28,7 @@ MAY_IMPORT = {
     "storage": {"problem"},
     "problem": {"problem"},
     **{solver: {"problem", solver, *SHARED, *CONTRACT} for solver in SOLVERS},
-    "solving": {"problem", "kernelcache", "version", "solving", *CONTRACT, *SOLVERS},
+    "solving": {"problem", "plot", "kernelcache", "version", "solving", *CONTRACT, *SOLVERS},
     "covertour": {"problem", "search", "solving", "version", "formats", "plot", *CONTRACT},
     "__main__": {"cli"},
     "data": {"data"},

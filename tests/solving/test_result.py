@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import numpy as np
 import pytest
 
-from covertour import Result, Tour, __version__, random_instance
+from covertour import (
+    InputError,
+    Instance,
+    Result,
+    Tour,
+    __version__,
+    make_tour,
+    random_instance,
+    solve,
+)
 
 VILLAGES = random_instance(9, nearest=3).with_changes(name="villages")
 
@@ -78,3 +88,54 @@ def test_printed_it_says_what_was_found_and_what_is_proven() -> None:
     assert str(result(bound=100.0)).endswith("no tour is shorter than 100: gap 10.0000%")
     assert str(result(bound=110.0)).endswith("no tour is shorter than 110: proven optimal")
     assert str(result(bound=0.0)).endswith("gap unknown")
+
+
+LINE = Instance.from_coordinates(
+    [[0, 0], [1, 0], [4, 0], [5, 0]], radius=1, labels=["a", "b", "c", "d"], name="line"
+)
+ON_LINE = Result(LINE, "lns", make_tour(LINE, [0, 2]), 0.5, bound=8.0, stopped="proven")
+
+
+def test_a_notebook_shows_what_was_found_with_a_sketch() -> None:
+    shown = ON_LINE._repr_html_()
+    for words in ("line", "2 stops, 8.00000", "method lns", "proven optimal", "<svg", "<polygon"):
+        assert words in shown
+
+
+def test_no_text_of_the_user_becomes_markup() -> None:
+    evil = "<script>alert(1)</script>"
+    named = LINE.with_changes(name=evil, labels=[evil] * 4)
+    shown = Result(named, evil, make_tour(named, [0, 2]), 0.5)._repr_html_()
+    assert "<script" not in shown
+    assert "&lt;script&gt;" in shown
+
+
+def test_a_result_without_coordinates_is_shown_in_words() -> None:
+    found = solve(Instance.from_matrix([[0, 3], [2, 0]], nearest=0))
+    assert "2 stops" in found._repr_html_()
+    assert "<svg" not in found._repr_html_()
+
+
+def test_it_draws_itself() -> None:
+    ax = ON_LINE.plot()
+    assert "proven shortest" in ax.get_title()
+    assert ON_LINE.plot(ax) is ax
+
+
+def test_as_a_frame_it_has_a_row_per_stop() -> None:
+    frame = ON_LINE.to_dataframe()
+    assert list(frame.columns) == ["stop", "place", "name", "leg", "distance", "serves"]
+    assert frame.to_dict("list") == {
+        "stop": [1, 2],
+        "place": [0, 2],
+        "name": ["a", "c"],
+        "leg": [0.0, 4.0],
+        "distance": [0.0, 4.0],
+        "serves": [["b"], ["d"]],
+    }
+
+
+def test_without_pandas_a_frame_is_refused_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(InputError, match="to_dataframe: needs pandas"):
+        ON_LINE.to_dataframe()

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any
+from html import escape
+from typing import TYPE_CHECKING, Any
 
+from covertour.problem.drawing import sketch
+from covertour.problem.errors import InputError
 from covertour.problem.instance import Instance
 from covertour.problem.itinerary import itinerary
 from covertour.problem.tour import Tour
+from covertour.problem.words import count, measure
 from covertour.solving.stop import PROVEN, relative_gap
 from covertour.version import __version__
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """The outcome of a solve of ``instance``.
+    """The outcome of a solve of ``instance``; a notebook shows it with a sketch of the tour.
 
     ``bound``: no tour is shorter than this; None where nothing was proven. ``trace``: (seconds,
     length) of each improvement, in order. ``iterations``: how many the method made, in its own
@@ -68,6 +76,35 @@ class Result:
     def to_json(self) -> str:
         """The result as the text of a result file."""
         return json.dumps(self.to_dict())
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the tour; see :func:`covertour.plot.plot_tour`."""
+        from covertour.plot import plot_tour
+
+        return plot_tour(self.instance, self, ax)
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """The stops as a pandas DataFrame, one per row; pandas must be installed.
+
+        Columns: ``stop`` from 1 on, ``place``, ``name``, ``leg`` from the stop before, ``distance``
+        so far, and the names of the places that it ``serves``.
+        """
+        try:
+            from pandas import DataFrame
+        except ImportError:
+            raise InputError("to_dataframe: needs pandas; install it: pip install pandas") from None
+        stops = itinerary(self.instance, self.tour).to_list(self.instance)
+        for stop in stops:
+            stop["serves"] = [other["name"] for other in stop["serves"]]
+        return DataFrame(stops)
+
+    def _repr_html_(self) -> str:
+        facts = "".join(f"<br>{escape(line)}" for line in str(self).splitlines()[1:])
+        first = escape(f"{count(len(self.tour), 'stop')}, {measure(self.instance, self.length)}")
+        return (
+            f"<div><strong>{escape(self.instance.name)}</strong>: {first}{facts}<br>"
+            f"{sketch(self.instance, self.tour.places)}</div>"
+        )
 
     def __str__(self) -> str:
         lines = [

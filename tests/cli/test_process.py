@@ -98,6 +98,16 @@ def test_names_the_output_cannot_encode(tmp_path: Path) -> None:
     assert "Thi?s" in ran.stdout
 
 
+def test_a_warning_is_one_line(tmp_path: Path) -> None:
+    nowhere = "\U000e0101"  # a character that no font draws
+    (tmp_path / "a.csv").write_text(f"name,x,y\nA{nowhere},0,0\nB,1,1\n", encoding="utf-8")
+    ran = covertour_process(
+        *("plot", "a.csv", "-r", "1", "-o", "a.svg"), directory=tmp_path, PYTHONWARNINGS="default"
+    )
+    assert (ran.returncode, ran.stdout) == (0, "wrote a.svg\n")
+    assert re.fullmatch("covertour: no font here draws .*[?] instead\n", ran.stderr)
+
+
 def heed_ctrl_c() -> None:
     """Undo what a background job inherits: there Ctrl-C is ignored."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -67,8 +67,12 @@ def test_rules_are_read_as_they_are_written() -> None:
         ("stage.sizes=[1, 20]", "stage.sizes: expected 2 to 2000, got 1"),
         ("stage.sizes=20", "stage.sizes: expected a list of whole numbers, got 20"),
         ("stage.rules=[]", "stage.rules: expected at least one rule"),
-        ('stage.rules=["nearest 2.5"]', "rules: expected 'nearest K'"),
-        ('stage.rules=["radius 3-1"]', "rules: expected 'nearest K'"),
+        ('stage.rules=["nearest 2.5"]', "rule: 'nearest 2.5': nearest takes whole numbers"),
+        ('stage.rules=["radius 3-1"]', "rule: 'radius 3-1': expected the lower end first"),
+        ("train.learning_rate=1" + 400 * "0", "train.learning_rate: 1000000"),
+        ("train.batch=1" + 400 * "0", "train.batch: expected 1 to 1e+06, got 1000000"),
+        ("train.seed=" + 5000 * "1", "train.seed: expected a whole number, got '1111"),
+        ("train.seed=" + 2000 * "[" + 2000 * "]", "train.seed: expected a whole number, got '[[["),
         ("stage.learn=guess", "stage.learn: no 'guess'"),
         ("validation.sizes=[1]", "validation.sizes: expected 2 to 2000"),
         ("seed=1", "--set: expected section.key=value, got 'seed=1'"),
@@ -80,6 +84,7 @@ def test_nonsense_is_named(change: str, words: str) -> None:
         read_config(None, [change])
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 200
 
 
 @pytest.mark.parametrize(
@@ -90,13 +95,17 @@ def test_nonsense_is_named(change: str, words: str) -> None:
         ("[stage]\nsteps = 'x'", "stage.steps: expected a whole number, got 'x'"),
         ("stage = []", "stage: expected tables [[stage]]"),
         ("train = 3", "train: expected [train]"),
+        ("a = " + 5000 * "1", "not TOML: Exceeds the limit"),
+        ("a = " + 2000 * "[" + 2000 * "]", "not TOML: lists too deep"),
+        ("a = '\udcff'", "not TOML"),
     ],
 )
 def test_files_are_named_in_errors(text: str, words: str, tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8", errors="surrogateescape")
     with pytest.raises(InputError) as caught:
         read_config(str(path))
+    assert len(str(caught.value)) < 250
     assert str(caught.value).startswith(f"{path}: ")
     assert words in str(caught.value)
 

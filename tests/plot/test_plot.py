@@ -85,8 +85,8 @@ def test_stops_are_named_and_names_never_overlap():
 
 
 def test_names_are_drawn_as_they_are_whatever_they_contain():
-    labels = ["$5 & $6", "$\\bad{", "村", "two\nlines"]
-    instance = Instance.from_coordinates(SQUARE, nearest=0, labels=labels, name="$x$ 村")
+    labels = ["$5 & $6", "$\\bad{", "Łódź", "two\nlines"]
+    instance = Instance.from_coordinates(SQUARE, nearest=0, labels=labels, name="$x$ Łódź")
     ax = plot_tour(instance, make_tour(instance, range(4)))
     assert png(ax).startswith(b"\x89PNG")
     assert "$5 & $6" in texts(ax)

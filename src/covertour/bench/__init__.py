@@ -15,7 +15,6 @@ from covertour.bench.published import (
     literature,
     literature_document,
 )
-from covertour.bench.rules import parse_rule
 from covertour.bench.runs import OnStep, Run, at_most, gap_percent, timed_run
 from covertour.bench.sampled import RandomReport, RandomRow, random, random_document
 from covertour.bench.tables import (
@@ -27,6 +26,7 @@ from covertour.bench.tables import (
     time_text,
     write_document,
 )
+from covertour.problem.rules import parse_rule
 
 __all__ = [
     "Column",

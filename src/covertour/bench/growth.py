@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from math import log, sqrt
 
-from covertour.bench.rules import parse_rule
 from covertour.bench.runs import OnStep, check_methods, check_positive, gap_percent
 from covertour.bench.scale_case import ScaleCase, ScaleMeasure
 from covertour.bench.tables import Column, Document, Table, time_text
 from covertour.problem.errors import InputError, SolveError
+from covertour.problem.rules import parse_rule
 
 OVERHEAD_PER_PLACE = 4e-5
 """About how many seconds a place takes beside the search; only the time left is judged by it."""

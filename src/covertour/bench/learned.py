@@ -8,12 +8,12 @@ from statistics import fmean, median
 from time import perf_counter
 from typing import Any
 
-from covertour.bench.rules import parse_rule
 from covertour.bench.runs import OnStep, check_positive, gap_percent, timed_run, warm_up
 from covertour.bench.tables import Column, Document, Table, percent_text, time_text
 from covertour.problem.errors import InputError
 from covertour.problem.generate import random_instance
 from covertour.problem.instance import Instance
+from covertour.problem.rules import parse_rule
 from covertour.solving.loading import load
 from covertour.solving.many import solve_many
 from covertour.solving.methods import METHODS, Decoding

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from math import sqrt
 from statistics import fmean, median, stdev
 
-from covertour.bench.rules import parse_rule
 from covertour.bench.runs import (
     OnStep,
     Run,
@@ -20,6 +19,7 @@ from covertour.bench.runs import (
 from covertour.bench.tables import Column, Document, Table, percent_text, time_text
 from covertour.problem.errors import InputError
 from covertour.problem.generate import random_instance
+from covertour.problem.rules import parse_rule
 from covertour.solving.stop import MaxIterations, MaxSeconds, StoppingRule
 
 OVERHEAD = 0.002
@@ -88,7 +88,7 @@ def random(
 ) -> RandomReport:
     """Run methods on ``count`` random instances of n places, at each of the limits.
 
-    ``rule``: see :func:`covertour.bench.rules.parse_rule`. Instance i is
+    ``rule``: see :func:`covertour.problem.rules.parse_rule`. Instance i is
     ``random_instance(n, seed=seed + i)``, solved with the same seed. ``seconds`` and
     ``iterations``: the limits, at least one in all. The reference of an instance is the shortest
     tour of all these runs and, where ``reference`` names a method or ``reference_seconds`` are

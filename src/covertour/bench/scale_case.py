@@ -13,10 +13,10 @@ from statistics import median
 from time import perf_counter
 
 from covertour.bench.machine import peak_gigabytes
-from covertour.bench.rules import parse_rule
 from covertour.bench.runs import Run, timed_run, warm_up
 from covertour.problem.errors import InputError
 from covertour.problem.generate import random_instance
+from covertour.problem.rules import parse_rule
 from covertour.solving.stop import MaxIterations, MaxSeconds
 
 WARM_UP_SIZE = 5_000

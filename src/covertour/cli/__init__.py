@@ -12,13 +12,14 @@ import os
 import re
 import signal
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from covertour.cli import bench, export, files, info, solving, train
+from covertour.cli import bench, export, files, info, show, solving, train
 from covertour.problem.errors import InputError, SolveError
 from covertour.version import __version__
 
@@ -96,7 +97,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line on the arguments, by default the program's own, and exit."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C
     gc.set_threshold(FEW_COLLECTIONS)
+    warnings.showwarning = _tell_warning
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def _tell_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """A warning is a line for the user, not a place in the code."""
+    show.note(f"covertour: {' '.join(str(message).split())}")
 
 
 def run(arguments: Sequence[str]) -> int:

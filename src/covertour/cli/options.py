@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from covertour.cli import show
-from covertour.problem.errors import InputError, did_you_mean
+from covertour.problem.errors import InputError, did_you_mean, shown
 from covertour.problem.instance import Instance
 from covertour.problem.metric import METRICS, SPHERE_KM
 from covertour.problem.tour import Tour, same_length
@@ -36,7 +36,7 @@ def at_least(least: float) -> Any:
         except ValueError:
             value = math.nan
         if not (math.isfinite(value) and value >= least):
-            raise typer.BadParameter(f"expected a number >= {least:g}, got {str(text)!r}")
+            raise typer.BadParameter(f"expected a number >= {least:g}, got {shown(str(text))}")
         return value
 
     return parse
@@ -51,7 +51,7 @@ def whole(least: int) -> Any:
         except ValueError:
             value = least - 1
         if value < least:
-            raise typer.BadParameter(f"expected a whole number >= {least}, got {str(text)!r}")
+            raise typer.BadParameter(f"expected a whole number >= {least}, got {shown(str(text))}")
         return value
 
     return parse
@@ -263,11 +263,12 @@ def _place(instance: Instance, option: str, text: str) -> int:
         return labels.index(text)
     if times > 1:
         raise InputError(f"{option}: {times} places are called {text!r}; give a number instead")
-    if re.fullmatch(r"\d+", text) and int(text) < instance.n:
+    if re.fullmatch(r"[0-9]{1,18}", text) and int(text) < instance.n:
         return int(text)
     hint = did_you_mean(text, labels, list_all=False) if len(labels) <= 20_000 else ""
     raise InputError(
-        f"{option}: no place is called {text!r} and numbers go from 0 to {instance.n - 1}{hint}"
+        f"{option}: no place is called {shown(text)}, and numbers go from 0 to "
+        f"{instance.n - 1}{hint}"
     )
 
 

@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from covertour.problem.errors import InputError, did_you_mean
+from covertour.problem.errors import InputError, did_you_mean, shown
+from covertour.problem.rules import parse_rule
 
 MODELS = ("am-dynamic", "am", "pn-dynamic", "pn", "am-gain")
 """The models by name: the paper's, its baselines, and ours."""
@@ -43,15 +44,9 @@ class RuleRange:
 
 def rule_range(text: str) -> RuleRange:
     """The rule that a text such as ``nearest 7`` or ``radius 0-0.25`` names."""
-    number = r"(\d+\.?\d*|\.\d+)"
-    match = re.fullmatch(rf"(nearest|radius) {number}(?:-{number})?", text.strip())
-    if match:
-        low, high = float(match[2]), float(match[3] or match[2])
-        if low <= high and (match[1] == "radius" or low % 1 == 0 == high % 1):
-            return RuleRange(match[1], low, high)
-    raise InputError(
-        f"rules: expected 'nearest K', 'nearest K-L', 'radius R' or 'radius R-S', got {text!r}"
-    )
+    ((kind, value),) = parse_rule(text).items()
+    low, high = value if isinstance(value, tuple) else (value, value)
+    return RuleRange(kind, float(low), float(high))
 
 
 @dataclass(frozen=True)
@@ -289,7 +284,9 @@ def _read_toml(path: str) -> dict[str, Any]:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError:
+        raise InputError(f"{path}: not TOML: lists too deep") from None
+    except ValueError as error:  # also not UTF-8, and numbers of thousands of digits
         raise InputError(f"{path}: not TOML: {error}") from None
 
 
@@ -310,11 +307,11 @@ def _sections(tables: Mapping[str, Any]) -> dict[str, Any]:
 def _change(whole: dict[str, Any], change: str) -> None:
     match = re.fullmatch(r"(\w+)\.(\w+)=(.*)", change)
     if match is None or match[1] not in whole:
-        raise InputError(f"--set: expected section.key=value, got {change!r}")
+        raise InputError(f"--set: expected section.key=value, got {shown(change)}")
     section, key, text = match.groups()
     try:
         value = tomllib.loads(f"value = {text}")["value"]
-    except (tomllib.TOMLDecodeError, KeyError):
+    except (ValueError, KeyError, RecursionError):
         value = text
     for part in whole[section] if section == "stage" else [whole[section]]:
         part[key] = value
@@ -341,20 +338,23 @@ def _typed(key: str, value: Any, like: Any) -> Any:
         if isinstance(value, list | tuple) and all(type(member) is kind for member in value):
             return tuple(value)
         noun = "whole numbers" if kind is int else "texts"
-        raise InputError(f"{key}: expected a list of {noun}, got {value!r}")
+        raise InputError(f"{key}: expected a list of {noun}, got {shown(value)}")
     if isinstance(like, float) and type(value) is int:
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            raise InputError(f"{key}: {shown(value)} is too large") from None
     if not right:
         nouns = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
-        raise InputError(f"{key}: expected {nouns[type(like)]}, got {value!r}")
+        raise InputError(f"{key}: expected {nouns[type(like)]}, got {shown(value)}")
     return value
 
 
 def _one_of(key: str, value: str, known: Sequence[str]) -> None:
     if value not in known:
-        raise InputError(f"{key}: no {value!r}{did_you_mean(value, known)}")
+        raise InputError(f"{key}: no {shown(value)}{did_you_mean(value, known)}")
 
 
 def _within(key: str, value: float, least: float, most: float) -> None:
     if not least <= value <= most:
-        raise InputError(f"{key}: expected {least:g} to {most:g}, got {value:g}")
+        raise InputError(f"{key}: expected {least:g} to {most:g}, got {shown(value)}")

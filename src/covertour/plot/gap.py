@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Protocol
 
-from covertour.plot import style
+from covertour.plot import fonts, style
 from covertour.problem.errors import InputError
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def plot_gap_against_time(rows: Sequence[MethodAtTime], ax: Axes | None = None) 
             markersize=6,
             markerfacecolor="white" if again % 2 else None,
             markeredgewidth=1.6 if again % 2 else 1.0,
-            label=style.printable(method),
+            label=fonts.printable(method),
             clip_on=False,
             zorder=3 - index / 100,  # the first method on top
         )
@@ -93,8 +93,7 @@ def plot_gap_against_time(rows: Sequence[MethodAtTime], ax: Axes | None = None) 
     ax.grid(color="#dddddd", linewidth=0.6)
     ax.set_axisbelow(True)
     legend = ax.legend(frameon=False, fontsize=9)
-    for text in legend.get_texts():
-        text.set_parse_math(False)
+    fonts.in_plain_words(legend)
     return ax
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from covertour.plot.style import printable
+from covertour.plot.fonts import family, printable
 from covertour.problem.metric import FloatArray
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def put_names(
     No name covers a marker in ``at`` or another name: one that would is left out. Earlier names
     choose first. The limits and the aspect of the axes must be set before.
     """
+    from matplotlib.font_manager import FontProperties
     from matplotlib.patheffects import withStroke
     from matplotlib.textpath import TextPath
 
@@ -53,7 +54,8 @@ def put_names(
         if not text:
             continue
         # A dollar sign would start a formula in a path, and is as wide as an S.
-        outline = TextPath((0, 0), text.replace("$", "S"), size=size)
+        prop = FontProperties(family=family(text))
+        outline = TextPath((0, 0), text.replace("$", "S"), size=size, prop=prop)
         wide = float(np.ptp(np.asarray(outline.vertices)[:, 0]))
         half = np.array([wide / 2.0 + 1.0, size * 0.6])
         middles = centre + SIDES * (gap + half)
@@ -78,6 +80,7 @@ def put_names(
             ha="center",
             va="center",
             fontsize=size,
+            fontfamily=family(text),
             color="#222222",
             zorder=8,
             parse_math=False,

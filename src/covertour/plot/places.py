@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from covertour.plot import layout, style
+from covertour.plot import fonts, layout, style
 from covertour.plot.labels import put_names
 from covertour.problem.drawing import drawn_at, stretch_of
 from covertour.problem.instance import Instance
@@ -49,8 +49,10 @@ def plot_instance(instance: Instance, ax: Axes | None = None) -> Axes:
     ax = _frame(instance, ax, at, None, words, handles + _special_handles(instance))
     _dots(ax, at[plain], style.COVERED, _dot_size(instance.n))
     _special(ax, instance, at, size=7.0)
-    if instance.labels is not None and instance.n <= MOST_NAMES:
-        put_names(ax, at, instance.labels)
+    names = (instance.labels or ()) if instance.n <= MOST_NAMES else ()
+    fonts.warn_of_missing([instance.name, *names])
+    if names:
+        put_names(ax, at, names)
     return ax
 
 
@@ -130,11 +132,15 @@ def plot_tour(instance: Instance, tour: Tour | Result, ax: Axes | None = None) -
     numbered = _room_for_numbers(ax, at[stops])
     _stops(ax, instance, at, stops, numbered)
     _special(ax, instance, at, size=7.0, only_forbidden=True)
+    names = []
     if instance.labels is not None and len(stops) <= MOST_NAMES:
+        names = [instance.labels[stop] for stop in stops]
+    fonts.warn_of_missing([instance.name, *names])
+    if names:
         put_names(
             ax,
             at[stops],
-            [instance.labels[stop] for stop in stops],
+            names,
             avoid=[_along(at[stops]), at[others[:2_000]]],
             gap=NUMBERED / 2 + 2 if numbered else 5.0,
         )
@@ -166,7 +172,8 @@ def _frame(
     ax.set_xlim(low[0], high[0])
     ax.set_ylim(low[1], high[1])
     ax.set_aspect(stretch)
-    ax.set_title(f"{style.printable(instance.name)}\n{words}", fontsize=10, parse_math=False)
+    title = f"{fonts.printable(instance.name)}\n{words}"
+    ax.set_title(title, fontsize=10, parse_math=False, fontfamily=fonts.family(title))
     ax.tick_params(labelsize=8, color="#999999", labelcolor="#555555")
     ax.ticklabel_format(useOffset=False)
     for spine in ax.spines.values():

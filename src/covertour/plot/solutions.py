@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from covertour.plot import style
+from covertour.plot import fonts
 from covertour.plot.panels import panels
 from covertour.plot.places import plot_tour
 from covertour.problem.errors import InputError
@@ -42,6 +42,6 @@ def plot_solutions(
             places = count(instance.n, "place")
             name = f"{places}, {rule_in_words(instance)}" if names is None else names[row]
             lines = (f"{result.method}: length {length}, {stops}", name)
-            title = "\n".join(style.printable(line) for line in lines)
-            ax.set_title(title, fontsize=10, parse_math=False)
+            title = "\n".join(map(fonts.printable, lines))
+            ax.set_title(title, fontsize=10, parse_math=False, fontfamily=fonts.family(title))
     return drawn[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -33,17 +32,3 @@ def new_axes(width: float = 8.0, height: float = 6.0) -> Axes:
     figure = Figure(figsize=(width, height), dpi=150, layout="constrained")
     FigureCanvasAgg(figure)
     return figure.add_subplot()
-
-
-def printable(text: str) -> str:
-    """The text on one line, with a question mark for each character the font cannot draw."""
-    known = _characters()
-    return "".join(c if ord(c) in known else "?" for c in " ".join(text.split()))
-
-
-@cache
-def _characters() -> frozenset[int]:
-    """The characters that the default font can draw."""
-    from matplotlib.font_manager import FontProperties, fontManager, get_font
-
-    return frozenset(get_font(fontManager.findfont(FontProperties())).get_charmap())

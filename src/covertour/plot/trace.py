@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from covertour.plot import style
+from covertour.plot import fonts, style
 from covertour.problem.errors import InputError
 from covertour.solving.result import Result
 
@@ -46,7 +46,7 @@ def plot_trace(
             marker="o",
             markersize=4 if len(trace) <= 60 else 0,
             markevery=slice(0, len(trace)),
-            label=style.printable(name),
+            label=fonts.printable(name),
         )
         if result.bound is not None:
             ax.axhline(result.bound, color=colour, linewidth=1.0, linestyle=":")
@@ -57,10 +57,10 @@ def plot_trace(
     ax.set_axisbelow(True)
     names = {result.instance.name for result in lines.values()}
     if len(names) == 1:
-        ax.set_title(style.printable(names.pop()), fontsize=10, parse_math=False)
+        title = fonts.printable(names.pop())
+        ax.set_title(title, fontsize=10, parse_math=False, fontfamily=fonts.family(title))
     legend = ax.legend(frameon=False, fontsize=9)
-    for text in legend.get_texts():
-        text.set_parse_math(False)
+    fonts.in_plain_words(legend)
     return ax
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from covertour.plot import style
+from covertour.plot import fonts, style
 from covertour.problem.errors import InputError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def plot_training(curves: Sequence[TrainingCurve], ax: Axes | None = None) -> Ax
             linewidth=1.8,
             marker="o",
             markersize=3 if len(curve.batches) <= 60 else 0,
-            label=style.printable(f"{curve.name}: {curve.costs[-1]:.3f} at the end"),
+            label=fonts.printable(f"{curve.name}: {curve.costs[-1]:.3f} at the end"),
         )
     references = {curve.reference for curve in curves}
     (reference,) = references if len(references) == 1 else (None,)
@@ -67,8 +67,7 @@ def plot_training(curves: Sequence[TrainingCurve], ax: Axes | None = None) -> Ax
     legend = ax.legend(  # below: the curves may be anywhere
         frameon=False, fontsize=9, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2
     )
-    for text in legend.get_texts():
-        text.set_parse_math(False)
+    fonts.in_plain_words(legend)
     return ax
 
 

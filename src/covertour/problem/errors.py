@@ -17,8 +17,8 @@ def shown(value: object, most: int = 40) -> str:
     """A value for a message: on one line and not longer than a glance."""
     try:
         text = " ".join(repr(value).split())
-    except RecursionError:
-        return f"a deeply nested {type(value).__name__}"
+    except (RecursionError, ValueError):  # lists in lists in lists; thousands of digits
+        return f"an endless {type(value).__name__}"
     return text if len(text) <= most else text[: most - 3] + "..."
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from covertour import InputError
-from covertour.bench.rules import parse_rule
+from covertour.problem.rules import parse_rule
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,11 @@ def test_rules_are_read_from_text(text: str, rule: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "nearest", "7", "farthest 7", "nearest -7", "nearest 2-3-4", "radius x", "radius2"]
+    "text",
+    [
+        *("", "nearest", "7", "farthest 7", "nearest -7", "nearest 2-3-4", "radius x", "radius2"),
+        "nearest " + "7" * 5000,
+    ],
 )
 def test_an_unknown_rule_is_refused_with_examples(text: str) -> None:
     with pytest.raises(InputError, match=r"rule: .*'nearest 7'"):

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from covertour import InputError
 from covertour.neural.config import config_from, read_config
 from covertour.neural.training.card import to_toml, write_card
 from covertour.neural.training.train import train
@@ -50,3 +51,38 @@ def test_a_training_without_rows_has_a_card_without_a_curve(tmp_path: Path) -> N
     assert card.startswith("# am\n\n1 steps; the weights are those of step 1.\n")
     assert "## Validation" not in card
     assert not (tmp_path / "weights" / "training.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("log", "content", "words"),
+    [
+        ("training.csv", b"step,\xff\n", "training.csv: not UTF-8 text"),
+        ("validation.csv", b"a,b\n", "validation.csv, line 1: expected step,seconds,cost,gap"),
+        (
+            "validation.csv",
+            b"step,seconds,cost,gap\n1,1,far,\n2,1,1,\n",
+            "validation.csv, line 2: expected numbers, got '1,1,far,'",
+        ),
+    ],
+)
+def test_a_log_that_is_none_is_refused(
+    tmp_path: Path, log: str, content: bytes, words: str
+) -> None:
+    train(CONFIG, tmp_path)
+    (tmp_path / log).write_bytes(content)
+    (tmp_path / "weights").mkdir()
+    for attempt in (
+        lambda: write_card(tmp_path, tmp_path / "weights", 2),
+        lambda: train(CONFIG, tmp_path, resume=True),
+    ):
+        with pytest.raises(InputError, match=words):
+            attempt()
+
+
+def test_a_last_row_that_was_cut_off_is_left_out(tmp_path: Path) -> None:
+    train(CONFIG, tmp_path)
+    path = tmp_path / "training.csv"
+    whole = path.read_text()
+    path.write_text(whole + "3,0.5,8")
+    train(CONFIG, tmp_path, resume=True)
+    assert path.read_text() == whole

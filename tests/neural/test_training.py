@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import signal
 import subprocess
@@ -35,7 +36,11 @@ from covertour.neural.training.objective import (
 from covertour.neural.training.optimiser import rate_share
 from covertour.neural.training.processes import share
 from covertour.neural.training.train import Report, draw_step, is_better, train
-from covertour.neural.training.validation import greedy_length, validation_set
+from covertour.neural.training.validation import (
+    greedy_length,
+    reference_length,
+    validation_set,
+)
 from covertour.solving.stop import MaxIterations
 
 SMALL = {"width": 16, "heads": 2, "layers": 1, "feed_forward": 16}
@@ -379,3 +384,14 @@ def test_batches_of_instances_and_of_draws_look_alike() -> None:
     batch, other = batch_of(drawn, "c/N"), batch_from(drawn.instances(), "c/N")
     for name in ("places", "distances", "scale", "covers", "factors", "exists", "allowed"):
         torch.testing.assert_close(getattr(batch, name), getattr(other, name))
+
+
+@pytest.mark.parametrize(
+    "lengths", [["far"], [True], [1.0, 2.0], "text", None, [float("nan")]], ids=repr
+)
+def test_a_reference_that_is_no_numbers_is_refused(tmp_path: Path, lengths: object) -> None:
+    instances = [random_instance(8, nearest=2)]
+    known = {"instances": [instances[0].name], "lengths": lengths}
+    (tmp_path / "reference.json").write_text(json.dumps(known))
+    with pytest.raises(InputError, match=r"reference\.json: lengths: expected 1 numbers, got"):
+        reference_length(tmp_path, instances, lambda several: [], rank=0)

@@ -6,15 +6,13 @@ takes; and the logs of the training.
 
 from __future__ import annotations
 
-import csv
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from covertour.neural.config import config_from
-from covertour.neural.training.runs import TRAINING, VALIDATION, checkpoint_config
-from covertour.problem.errors import InputError
+from covertour.neural.training.runs import TRAINING, VALIDATION, checkpoint_config, read_log
 from covertour.storage import write_text
 
 CARD = "card.md"
@@ -29,23 +27,12 @@ def write_card(training: Path, weights: Path, step: int) -> None:
     ``step``: after which the weights were those that are exported.
     """
     tables = config_from(checkpoint_config(training)).to_dict()
-    curve, steps = _rows(training / VALIDATION), _rows(training / TRAINING)
+    curve, steps = read_log(training / VALIDATION), read_log(training / TRAINING)
     for log in (TRAINING, VALIDATION):
         if (training / log).exists():
             shutil.copyfile(training / log, weights / log)
     write_text(weights / CONFIG, to_toml(tables))
     write_text(weights / CARD, _card(tables, curve, steps, step))
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    """The rows of a log; none where there is none yet."""
-    if not path.exists():
-        return []
-    try:
-        with open(path, newline="") as file:
-            return list(csv.DictReader(file))
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from None
 
 
 def _card(

@@ -12,13 +12,13 @@ reference.json
 
 from __future__ import annotations
 
-import csv
 import json
+import math
 from pathlib import Path
 from typing import Any
 
 from covertour.neural.inference.weightfile import checked_format
-from covertour.problem.errors import InputError
+from covertour.problem.errors import InputError, shown
 from covertour.storage import write_text
 
 CHECKPOINT = "checkpoint.json"
@@ -47,11 +47,23 @@ def read_json(path: Path) -> dict[str, Any]:
         content = json.loads(path.read_bytes())
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not JSON: {error}") from None
     if not isinstance(content, dict):
         raise InputError(f"{path}: expected a JSON object")
     return content
+
+
+def read_numbers(path: Path, content: dict[str, Any], key: str, count: int) -> list[float]:
+    """So many numbers under a key of a JSON object; anything else is refused in one line."""
+    values = content.get(key)
+    if (
+        not isinstance(values, list)
+        or len(values) != count
+        or not all(type(value) in (int, float) and math.isfinite(value) for value in values)
+    ):
+        raise InputError(f"{path}: {key}: expected {count} numbers, got {shown(values)}")
+    return values
 
 
 def has_checkpoint(directory: Path) -> bool:
@@ -71,21 +83,56 @@ def checkpoint_config(directory: Path) -> dict[str, Any]:
 
 def begin_log(directory: Path, name: str, step: int) -> None:
     """Make a log ready for the rows after ``step``: rows of steps to be made again are dropped."""
-    path = directory / name
-    rows: list[list[str]] = []
-    if step > 0 and path.exists():
-        with open(path, newline="") as file:
-            rows = [row for row in list(csv.reader(file))[1:] if row and _at_most(row[0], step)]
-    lines = [",".join(COLUMNS[name]), *(",".join(row) for row in rows)]
-    write_text(path, "\n".join(lines) + "\n")
+    kept = [row for row in read_log(directory / name) if int(row["step"]) <= step]
+    lines = [",".join(COLUMNS[name]), *(",".join(row.values()) for row in kept if step > 0)]
+    write_text(directory / name, "\n".join(lines) + "\n")
 
 
-def _at_most(text: str, step: int) -> bool:
-    return text.isdigit() and int(text) <= step
+def read_log(path: Path) -> list[dict[str, str]]:
+    """The rows of a log: its columns as text that is a number or empty; none without a file.
+
+    A last row that was not written to its end is left out, as a killed training may have one.
+    """
+    columns = COLUMNS[path.name]
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not UTF-8 text") from None
+    if lines and lines[0] != ",".join(columns):
+        raise InputError(f"{path}, line 1: expected {','.join(columns)}, got {shown(lines[0])}")
+    rows = []
+    for number, line in enumerate(lines[1:], start=2):
+        cells = line.split(",")
+        row = dict(zip(columns, cells, strict=False))
+        if len(cells) == len(columns) and all(_fits(*cell) for cell in row.items()):
+            rows.append(row)
+        elif number < len(lines):
+            raise InputError(f"{path}, line {number}: expected numbers, got {shown(line)}")
+    return rows
+
+
+def _fits(column: str, text: str) -> bool:
+    """Whether a cell holds what its column has: a step, a gap that may be missing, a number."""
+    if column == "step":
+        return text.isdecimal() and len(text) < 16
+    try:
+        float(text or ("0" if column == "gap" else ""))
+    except ValueError:
+        return False
+    return True
 
 
 def add_row(directory: Path, name: str, values: dict[str, float | int | None]) -> None:
     """Append a row to a log; None is an empty field."""
-    fields = ("" if values[key] is None else format(values[key], ".7g") for key in COLUMNS[name])
-    with open(directory / name, "a") as file:
-        file.write(",".join(fields) + "\n")
+    with open(directory / name, "a", encoding="utf-8") as file:
+        file.write(",".join(_cell(values[key]) for key in COLUMNS[name]) + "\n")
+
+
+def _cell(value: float | int | None) -> str:
+    if value is None:
+        return ""
+    return str(value) if isinstance(value, int) else format(value, ".7g")

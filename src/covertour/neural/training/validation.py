@@ -12,7 +12,7 @@ from covertour.neural.config import Config, rule_range
 from covertour.neural.training.batch import batch_from
 from covertour.neural.training.episodes import rules_of, tours_of
 from covertour.neural.training.objective import Teach, polished
-from covertour.neural.training.runs import REFERENCE, read_json, write_json
+from covertour.neural.training.runs import REFERENCE, read_json, read_numbers, write_json
 from covertour.problem.generate import random_instance
 from covertour.problem.instance import Instance
 
@@ -72,4 +72,4 @@ def reference_length(
         lengths = [instance.length(tour) for instance, tour in pairs]
         known = {"instances": names, "lengths": lengths}
         write_json(path, known)
-    return float(np.mean(known["lengths"]))
+    return float(np.mean(read_numbers(path, known, "lengths", len(names))))

@@ -8,9 +8,9 @@ A kernel is a function that numba compiles. There are two kinds, told apart by t
 ``@inner``
     Only kernels call it. It has no wrapper for Python, so it takes less time to compile.
 
-Kernels release the interpreter's lock, divide by zero as numpy does, and make no arrays: callers
-hand them all the room they need, so that no references have to be counted. Exceptions are asked
-for by name:
+Kernels release the interpreter's lock, divide by zero as numpy does, and make no arrays, nor slices
+of them: callers hand them all the room they need, so that no references have to be counted.
+Exceptions are asked for by name:
 
 ``@entry(allocates=True)``
     It makes arrays, or a kernel that it calls does.

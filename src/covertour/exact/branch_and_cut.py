@@ -45,8 +45,8 @@ SHORTEST_TOUR = 3
 NEIGHBOURS = 10
 """Pairs per place that the relaxation starts with; the others are priced."""
 
-LEAST_PER_ROUND = 100
-"""Cuts, and pairs, that a round adds at most; as many as there are places if those are more."""
+PER_ROUND = 100
+"""A round adds at most this many cuts and pairs, or as many as there are places if that is more."""
 
 IDLE_SOLVES = 1
 """A cut that was idle for more solves than this leaves the program."""
@@ -68,7 +68,7 @@ ELASTIC = 1e-6
 """A program that uses less than this of its elastic columns uses none."""
 
 MOST_ELASTIC_COST = 1e9
-"""Elastic columns are not made dearer than this, in scaled lengths."""
+"""The cost of elastic columns is not raised above this, in scaled lengths."""
 
 LEAST_GAP = 1e-9
 """A gap counts as at least this much, in scaled lengths."""
@@ -254,7 +254,7 @@ class _Tree:
         self.clock = clock
         self.rng = rng
         self.improve = improve
-        self.per_round = max(LEAST_PER_ROUND, problem.n)
+        self.per_round = max(PER_ROUND, problem.n)
         self.nodes = 0
         self.warnings: list[str] = []
         self.rounded: set[bytes] = set()

@@ -37,11 +37,7 @@ class Node:
 
 
 class NodeQueue:
-    """The nodes that are not done: the ``active`` one, and the open ones, lowest bound first.
-
-    Ctrl-C may come at any moment, so at no moment is a node in neither place, and
-    :meth:`lowest_bound` holds while the heap is being mended.
-    """
+    """The nodes that are not closed: the ``active`` one, and the open ones, lowest bound first."""
 
     def __init__(self) -> None:
         self._numbers = count()
@@ -52,8 +48,7 @@ class NodeQueue:
 
     def lowest_bound(self) -> float:
         """The lowest bound of all nodes that are not closed, infinite where none is left."""
-        # All of them, not the first: the heap may just be mended.
-        nodes = [*self._open, *([] if self.active is None else [self.active])]
+        nodes = [*self._open[:1], *([] if self.active is None else [self.active])]
         return min([self._unresolved, *(node.bound for node in nodes)])
 
     def child(self, parent: Node, branch: Branch, basis: Basis) -> Node:

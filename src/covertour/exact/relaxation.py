@@ -44,7 +44,7 @@ RETRY_FROM = 0.1
 """With less time left than this a solve that failed is not tried again."""
 
 ELASTIC_GROWTH = 16.0
-"""By how much elastic columns become dearer at a time."""
+"""The cost of elastic columns is raised by this factor."""
 
 ATTRACTIVE = -1e-6
 """A missing pair enters when its reduced cost is below this, in scaled lengths."""
@@ -224,9 +224,9 @@ class Relaxation:
                 np.concatenate([y_upper[changed], upper[edges]]),
             )
 
-    def forget_pairs(self, hopeless: np.ndarray) -> None:
+    def forget_pairs(self, excluded: np.ndarray) -> None:
         """Remove pairs, bool[p], for good: no tour that is better than the best one uses them."""
-        columns = self.pair_column[hopeless]
+        columns = self.pair_column[excluded]
         columns = columns[columns >= 0]
         if len(columns):
             gone = np.zeros(len(self.edge_u), dtype=bool)
@@ -238,12 +238,12 @@ class Relaxation:
             renumber = np.cumsum(~gone) - 1
             inside = self.pair_column >= 0
             self.pair_column[inside] = renumber[self.pair_column[inside]]
-        keep = ~hopeless
+        keep = ~excluded
         self.pair_u, self.pair_v = self.pair_u[keep], self.pair_v[keep]
         self.pair_cost, self.pair_column = self.pair_cost[keep], self.pair_column[keep]
 
     def raise_elastic_cost(self) -> None:
-        """Make it dearer to satisfy a degree without pairs."""
+        """Make it cost more to satisfy a degree without pairs."""
         self.elastic_cost *= ELASTIC_GROWTH
         index = np.arange(self.n, 2 * self.n, dtype=np.int32)
         self.highs.changeColsCost(self.n, index, np.full(self.n, self.elastic_cost))

@@ -1,0 +1,75 @@
+"""The queue of nodes: what comes next, and the bound of all that is left."""
+
+import numpy as np
+import pytest
+
+from covertour.exact.branching import Branch
+from covertour.exact.nodes import NodeQueue
+from covertour.exact.relaxation import Basis
+
+BASIS = Basis(*(np.empty(0, dtype=np.int64) for _ in range(4)))
+
+
+def stop_at(place, value):
+    return Branch(place, None, value, 0.5)
+
+
+def branched(queue, bound, *children, cutoff=100.0):
+    """Close the active node with a bound; its children, which have the bounds given."""
+    queue.active.bound = bound
+    nodes = [queue.child(queue.active, stop_at(k, 1), BASIS) for k in range(len(children))]
+    for node, its_bound in zip(nodes, children, strict=True):
+        node.bound = its_bound
+    return nodes, queue.replace_active(nodes, cutoff)
+
+
+def test_nothing_is_known_at_the_root():
+    queue = NodeQueue()
+    assert queue.active.is_root
+    assert queue.lowest_bound() == 0.0
+
+
+def test_the_lowest_bound_is_of_active_open_and_unresolved_nodes():
+    queue = NodeQueue()
+    children, left = branched(queue, 10.0, 11.0, 12.0)
+    assert left
+    assert queue.lowest_bound() == 11.0
+    queue.activate_next(children, length=20.0, cutoff=20.0)
+    assert queue.lowest_bound() == 11.0
+    queue.give_up(queue.active)
+    assert not queue.replace_active([], cutoff=11.5)
+    assert queue.lowest_bound() == 11.0
+
+
+def test_a_child_comes_next_unless_another_node_is_much_better():
+    queue = NodeQueue()
+    children, _ = branched(queue, 10.0, 11.0, 10.0)
+    queue.activate_next(children, length=20.0, cutoff=20.0)
+    assert queue.active is children[0]  # 11 is within a quarter of the gap
+    children, _ = branched(queue, 11.0, 18.0, 19.0)
+    queue.activate_next(children, length=20.0, cutoff=20.0)
+    assert queue.active.bound == 10.0
+
+
+def test_nodes_beyond_the_cutoff_are_dropped():
+    queue = NodeQueue()
+    _, left = branched(queue, 10.0, 30.0, 31.0, cutoff=30.0)
+    assert not left
+    assert queue.lowest_bound() == np.inf
+
+
+def test_a_pair_that_is_used_makes_its_ends_stops():
+    queue = NodeQueue()
+    used = queue.child(queue.active, Branch(-1, (3, 5), 1, 0.4), BASIS)
+    assert (used.stops, used.pairs, used.depth) == ({3: 1, 5: 1}, {(3, 5): 1}, 1)
+    unused = queue.child(used, Branch(-1, (3, 6), 0, 0.6), BASIS)
+    assert (unused.stops, unused.pairs) == ({3: 1, 5: 1}, {(3, 5): 1, (3, 6): 0})
+    assert not unused.is_root
+
+
+@pytest.mark.parametrize("value", [0, 1])
+def test_children_do_not_change_their_parent(value):
+    queue = NodeQueue()
+    child = queue.child(queue.active, stop_at(4, value), BASIS)
+    assert child.stops == {4: value}
+    assert queue.active.stops == {}

@@ -5,15 +5,26 @@ To be read beside ``Encoder`` in :mod:`covertour.neural.models.attention_dynamic
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
-from covertour.kernel import entry
+from covertour.kernel import entry, inner
 from covertour.neural.config import ModelConfig
 from covertour.neural.inference.environment import Float32Array
-from covertour.neural.inference.layers import attend, product
+from covertour.neural.inference.layers import (
+    NONE,
+    ONE,
+    add,
+    compare,
+    dot,
+    multiply,
+    product,
+    softmax,
+    total,
+)
 
 Shapes = dict[str, tuple[int, ...]]
 """The tensors that a model has, by their names in torch."""
@@ -110,32 +121,81 @@ def embeddings(weights: EncoderWeights, places: Float32Array) -> Float32Array:
 
 def _attention_layer(h: Float32Array, layer: LayerWeights, weights: EncoderWeights) -> None:
     """h_tmp = Norm(h + MHA(h)); h' = Norm(h_tmp + FF(h_tmp)), float32[n, d], in place."""
+    n, d = h.shape
+    room = np.empty((2, d), dtype=np.float32)
     query, key, value = product(h, layer.query), product(layer.key, h), product(layer.value, h)
-    attended, score = np.empty_like(h), np.empty(len(h), dtype=np.float32)
-    _attend(attended, score, query, key, value, np.empty(0, dtype=np.bool_), weights.heads)
-    h += product(attended, layer.project)
-    _normalise(h, layer.scale_1, layer.shift_1, weights.over_places)
+    part = np.empty((n, d // weights.heads), dtype=np.float32)
+    _attend(query, key, value, np.empty((n, n), dtype=np.float32), part)  # query: the result
+    _add_and_normalise(
+        h, product(query, layer.project), layer.scale_1, layer.shift_1, weights.over_places, room
+    )
     hidden = product(h, layer.widen)
     hidden += layer.widen_bias
     np.maximum(hidden, 0, out=hidden)
-    h += product(hidden, layer.narrow)
-    h += layer.narrow_bias
-    _normalise(h, layer.scale_2, layer.shift_2, weights.over_places)
+    more = product(hidden, layer.narrow)
+    more += layer.narrow_bias
+    _add_and_normalise(h, more, layer.scale_2, layer.shift_2, weights.over_places, room)
 
 
 @entry
-def _attend(attended, score, query, key, value, nobody, heads):
-    """softmax(Q K^T / sqrt(d/m)) V of every place, float32[n, d]."""
-    for i in range(len(attended)):
-        attend(attended[i], score, query[i], key, value, nobody, heads)
+def _attend(query, key, value, score, part):
+    """softmax(Q K^T / sqrt(d/m)) V in each head, float32[n, d], in place of the queries.
+
+    ``key``, ``value``: float32[d, n]; ``score``, ``part``: room, float32[n, n] and [n, d/m].
+    """
+    n, width = part.shape
+    scale = ONE / math.sqrt(np.float32(width))
+    for low in range(0, len(key), width):
+        high = low + width
+        for i in range(n):
+            compare(score[i], query[i, low:high], key[low:high], scale)
+            whole = softmax(score[i])
+            for p in range(n):
+                score[i, p] *= whole
+        multiply(score, value[low:high], part)
+        for i in range(n):
+            for k in range(width):
+                query[i, low + k] = part[i, k]
 
 
-def _normalise(
-    h: Float32Array, scale: Float32Array, shift: Float32Array, over_places: bool
-) -> None:
-    """Norm over the places, or over the features of each place; in place."""
-    axis = 0 if over_places else 1
-    h -= h.mean(axis=axis, keepdims=True)
-    variance = np.square(h).mean(axis=axis, keepdims=True)
-    h *= scale / np.sqrt(variance + SMALL)
-    h += shift
+@entry
+def _add_and_normalise(h, more, scale, shift, over_places, room):
+    """Norm(h + more), float32[n, d], in place of h; ``room``: float32[2, d]."""
+    for i in range(len(h)):
+        add(h[i], ONE, more[i])
+    if over_places:
+        _over_places(h, scale, shift, room[0], room[1])
+    else:
+        _over_features(h, scale, shift)
+
+
+@inner
+def _over_places(h, scale, shift, mean, spread):
+    """Each feature with mean 0 and variance 1 over the places, scaled and shifted."""
+    n, d = h.shape
+    for k in range(d):
+        mean[k] = spread[k] = NONE
+    for i in range(n):
+        add(mean, ONE / np.float32(n), h[i])
+    for i in range(n):
+        for k in range(d):
+            h[i, k] -= mean[k]
+            spread[k] += h[i, k] * h[i, k]
+    for k in range(d):
+        spread[k] = scale[k] / math.sqrt(spread[k] / np.float32(n) + SMALL)
+    for i in range(n):
+        for k in range(d):
+            h[i, k] = h[i, k] * spread[k] + shift[k]
+
+
+@inner
+def _over_features(h, scale, shift):
+    """Each place with mean 0 and variance 1 over its features, scaled and shifted."""
+    n, d = h.shape
+    for i in range(n):
+        mean = total(h[i]) / np.float32(d)
+        for k in range(d):
+            h[i, k] -= mean
+        spread = ONE / math.sqrt(dot(h[i], h[i]) / np.float32(d) + SMALL)
+        for k in range(d):
+            h[i, k] = h[i, k] * spread * scale[k] + shift[k]

@@ -70,10 +70,19 @@ IN_CACHE = 4096
 
 
 @inner(reassociates=True)
-def add(total, factor, values):
-    """total += factor · values, float32[k]."""
-    for index in range(len(total)):
-        total[index] += factor * values[index]
+def add(to, factor, values):
+    """to += factor · values, float32[k]."""
+    for index in range(len(to)):
+        to[index] += factor * values[index]
+
+
+@inner(reassociates=True)
+def total(values):
+    """The sum of float32[k]."""
+    so_far = NONE
+    for index in range(len(values)):
+        so_far += values[index]
+    return so_far
 
 
 @inner(reassociates=True)
@@ -93,7 +102,7 @@ def apply(weight, x, out):
 
 
 @inner(reassociates=True)
-def _multiply(a, b, out):
+def multiply(a, b, out):
     """out = a b^T, float32[n, m], from float32[n, k] and float32[m, k].
 
     Twelve sums at a time, so that each number that is read serves for three or four of them; and
@@ -120,14 +129,14 @@ def _multiply(a, b, out):
 
 
 @entry
-def _multiply_entry(a, b, out):
-    _multiply(a, b, out)
+def _multiply(a, b, out):
+    multiply(a, b, out)
 
 
 def product(a: Float32Array, b: Float32Array) -> Float32Array:
     """a b^T, float32[n, m], from float32[n, k] and float32[m, k]; in torch ``linear(a, b)``."""
     out = np.empty((len(a), len(b)), dtype=np.float32)
-    _multiply_entry(a, b, out)
+    _multiply(a, b, out)
     return out
 
 
@@ -157,11 +166,9 @@ def softmax(score):
     most = NEVER
     for p in range(len(score)):
         most = max(most, score[p])
-    total = NONE
     for p in range(len(score)):
         score[p] = exp(score[p] - most)
-        total += score[p]
-    return ONE / total
+    return ONE / total(score)
 
 
 @inner(reassociates=True)

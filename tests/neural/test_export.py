@@ -99,3 +99,13 @@ def test_what_cannot_be_exported_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cut off|not the weights of this am"):
         export(tmp_path / "run", tmp_path / "out", latest=True)
     assert not (tmp_path / "out").exists()
+
+
+def test_half_the_digits_are_asked_for(tmp_path: Path) -> None:
+    train(config_of(1), tmp_path / "run")
+    sizes = []
+    for half in (False, True):
+        export(tmp_path / "run", tmp_path / "out", half=half)
+        sizes.append((tmp_path / "out" / "weights.safetensors").stat().st_size)
+        load_network(tmp_path / "out")
+    assert sizes[1] < 0.75 * sizes[0]  # of this small model much is the header

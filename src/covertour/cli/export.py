@@ -27,6 +27,9 @@ def export(
         bool,
         typer.Option("--latest", help="Not the best weights, but those of the last checkpoint."),
     ] = False,
+    half: Annotated[
+        bool, typer.Option("--half", help="Half the digits, in half the space.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> None:
     """Write trained weights to a directory that `solve --weights` takes.
@@ -39,7 +42,7 @@ def export(
     """
     from covertour.neural.training.export import export as write
 
-    config = write(Path(directory), Path(output), latest=latest)
+    config = write(Path(directory), Path(output), latest=latest, half=half)
     if not quiet:
         show.say(
             f"wrote {config.name} to {output}; use it with: "

@@ -32,14 +32,28 @@ HEADER = "covertour"
 Tensors = Mapping[str, npt.NDArray[np.float32]]
 """The tensors of a model by their names in torch."""
 
+Stored = Mapping[str, npt.NDArray[np.floating[Any]]]
+"""The same as they are stored, some with half the digits."""
+
 
 def write_weights(
-    path: Path, tensors: Tensors, config: ModelConfig, about: Mapping[str, Any]
+    path: Path,
+    tensors: Tensors,
+    config: ModelConfig,
+    about: Mapping[str, Any],
+    *,
+    half: bool = False,
 ) -> None:
-    """Write the tensors of a model; ``about``: whatever else is to be known about them."""
+    """Write the tensors of a model; ``about``: whatever else is to be known about them.
+
+    ``half``: with half the digits, in half the space.
+    """
     from safetensors.numpy import save
 
-    whole = {name: np.ascontiguousarray(tensors[name]) for name in sorted(tensors)}
+    kind: Any = np.float16 if half else np.float32
+    whole: Stored = {
+        name: np.ascontiguousarray(tensors[name], dtype=kind) for name in sorted(tensors)
+    }
     model = asdict(config)
     content = {
         "format": FORMAT,
@@ -48,7 +62,7 @@ def write_weights(
         "checksum": checksum(whole, model),
         "about": about,
     }
-    write_bytes(path, save(whole, {HEADER: json.dumps(content)}))
+    write_bytes(path, save(dict(whole), {HEADER: json.dumps(content)}))
 
 
 def read_weights(path: Path) -> tuple[Tensors, ModelConfig, dict[str, Any]]:
@@ -100,11 +114,13 @@ def read_tensors(path: Path, config: ModelConfig, prefix: str = "") -> Tensors:
             elif name in there:  # looked at before any tensor is read
                 found = file.get_slice(prefix + name)
                 shape, kind = tuple(found.get_shape()), found.get_dtype()
-                if (shape, kind) != (expected[name], "F32"):
+                if shape != expected[name] or kind not in ("F16", "F32"):
                     wrong = f"is {kind}{list(shape)}, expected F32{list(expected[name])}"
             if wrong:
                 raise InputError(f"{path}: not the weights of this {config.name}: {name} {wrong}")
-        tensors = {name: np.array(file.get_tensor(prefix + name)) for name in expected}
+        tensors = {
+            name: np.array(file.get_tensor(prefix + name), dtype=np.float32) for name in expected
+        }
     for name, tensor in tensors.items():
         if not np.isfinite(tensor).all():
             raise InputError(f"{path}: {name} holds values that are not numbers")
@@ -125,9 +141,10 @@ def _opened(path: Path) -> Iterator[Any]:
         raise InputError(f"{path}: cut off or not safetensors ({error})") from None
 
 
-def checksum(tensors: Tensors, model: Mapping[str, Any]) -> int:
+def checksum(tensors: Stored, model: Mapping[str, Any]) -> int:
     """Of the model's config as it is written, and of the tensors in the order of their names."""
     total = zlib.crc32(json.dumps(model, sort_keys=True).encode())
     for name in sorted(tensors):
-        total = zlib.crc32(tensors[name].data, zlib.crc32(name.encode(), total))
+        values = tensors[name].astype(np.float32, copy=False)
+        total = zlib.crc32(values.data, zlib.crc32(name.encode(), total))
     return total

@@ -18,11 +18,12 @@ from covertour.neural.training.runs import (
 from covertour.problem.errors import InputError
 
 
-def export(source: Path, output: Path, *, latest: bool = False) -> ModelConfig:
+def export(source: Path, output: Path, *, latest: bool = False, half: bool = False) -> ModelConfig:
     """Write weights.safetensors and, of a training's directory, the card; the model.
 
     ``source``: a training's directory, or a file of weights. ``latest``: not the weights that did
-    best on the validation set, but those of the last checkpoint.
+    best on the validation set, but those of the last checkpoint. ``half``: with half the digits, in
+    half the space.
     """
     if not source.exists():
         raise InputError(f"{source}: no such file or directory")
@@ -47,7 +48,7 @@ def export(source: Path, output: Path, *, latest: bool = False) -> ModelConfig:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{output}: cannot be made: {error.strerror or error}") from None
-    write_weights(output / FILE, tensors, config, about)
+    write_weights(output / FILE, tensors, config, about, half=half)
     if source.is_dir() and has_checkpoint(source):
         step = about.get("step")
         write_card(source, output, step if isinstance(step, int) else 0)

@@ -82,7 +82,7 @@ def _load(method: str, kind: str) -> None:
     from covertour.problem.generate import random_instance
     from covertour.search.state import TABLE_UP_TO
 
-    many = TABLE_UP_TO + 1  # places, of which two cover all: no smaller cover is to be looked for
+    many = max(TABLE_UP_TO + 1, 16)  # places, of which two cover all: no cover to be looked for
     sets = [list(range(0, many, 2)), list(range(1, many, 2)), *([] for _ in range(2, many))]
     points = np.random.default_rng(0).random((many, 2))
     samples = {

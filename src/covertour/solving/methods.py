@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
@@ -211,8 +211,25 @@ def _learned(
     decoding: Decoding,
     workers: int,
 ) -> Outcome:
-    """The best tour that a model decodes, which takes its time whatever the limit."""
-    (places,) = decoded_tours([instance], model, decoding, seed, workers)
+    """The best tour that a model decodes; the greedy one at least, when the clock is over."""
+    from covertour.neural.inference.tours import best_tours
+    from covertour.neural.inference.weights import network_for
+
+    def go_on() -> bool:
+        clock.report()
+        return not clock.over
+
+    (places,) = best_tours(
+        network_for(model, instance.n, decoding.weights),
+        [instance],
+        samples=decoding.samples,
+        symmetries=decoding.symmetries,
+        raw=decoding.raw,
+        seed=seed,
+        workers=workers,
+        go_on=go_on,
+        on_tour=lambda _, tour: clock.improved(instance.length(tour), tour),
+    )
     return Outcome(places)
 
 
@@ -226,26 +243,8 @@ def _learned_then_searched(
     workers: int,
 ) -> Outcome:
     """The learned tour, improved by lns for the rest of the time."""
-    (places,) = decoded_tours([instance], model, decoding, seed, workers)
-    return _lns(instance, clock, seed, places, workers)
-
-
-def decoded_tours(
-    instances: Sequence[Instance], model: str, decoding: Decoding, seed: int, workers: int
-) -> list[IntArray]:
-    """The best tours, int64[m], that a model decodes of instances of the same size."""
-    from covertour.neural.inference.tours import best_tours
-    from covertour.neural.inference.weights import network_for
-
-    return best_tours(
-        network_for(model, instances[0].n, decoding.weights),
-        instances,
-        samples=decoding.samples,
-        symmetries=decoding.symmetries,
-        raw=decoding.raw,
-        seed=seed,
-        workers=workers,
-    )
+    learned = _learned(instance, clock, seed, start, model, decoding, workers)
+    return _lns(instance, clock, seed, learned.places, workers)
 
 
 def allowed(instance: Instance, places: IntArray) -> IntArray:

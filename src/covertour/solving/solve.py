@@ -97,10 +97,10 @@ def answer(
             raise
         clock.interruption.happened = True
         outcome = Outcome(clock.places, clock.bound)
-    return checked_result(instance, method, clock, seed, outcome)
+    return _checked_result(instance, method, clock, seed, outcome)
 
 
-def checked_result(
+def _checked_result(
     instance: Instance, method: Method, clock: Clock, seed: int, outcome: Outcome
 ) -> Result:
     """The outcome of a method as a result, if the referee accepts it."""

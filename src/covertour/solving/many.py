@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import takewhile
 
@@ -65,23 +65,33 @@ def solve_many(
         return answer(instances[index], chosen, clock, seed, nothing, options)
 
     results: dict[int, Result] = {}
+    numbers = range(len(instances))
+    with heeding(interruption):
+        one_by_one = map(solve_one, takewhile(lambda _: not interruption.happened, numbers))
+        together = _on_threads(solve_one, numbers, workers, interruption)
+        for index, result in enumerate(one_by_one) if workers == 1 else together:
+            results[index] = result
+            if on_result is not None:
+                try:
+                    on_result(index, result)
+                except KeyboardInterrupt:
+                    interruption.happened = True
+    return [results[index] for index in takewhile(results.__contains__, numbers)]
+
+
+def _on_threads(
+    solve_one: Callable[[int], Result], numbers: range, workers: int, interruption: Interruption
+) -> Iterator[tuple[int, Result]]:
+    """The results of the instances, in order; of those that were begun, once interrupted."""
     pool = ThreadPoolExecutor(workers)
     try:
-        with heeding(interruption):
-            futures = [pool.submit(solve_one, index) for index in range(len(instances))]
-            for index, future in enumerate(futures):
-                if interruption.happened:
-                    for waiting in futures:
-                        waiting.cancel()
-                if future.cancelled():
-                    continue
-                results[index] = future.result()
-                if on_result is not None:
-                    try:
-                        on_result(index, results[index])
-                    except KeyboardInterrupt:
-                        interruption.happened = True
+        futures = [pool.submit(solve_one, index) for index in numbers]
+        for index, future in enumerate(futures):
+            if interruption.happened:
+                for waiting in futures:
+                    waiting.cancel()
+            if not future.cancelled():
+                yield index, future.result()
     finally:
         interruption.happened = True  # whatever went wrong, nobody waits for the others
         pool.shutdown(cancel_futures=True)
-    return [results[index] for index in takewhile(results.__contains__, range(len(instances)))]

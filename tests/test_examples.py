@@ -1,22 +1,25 @@
-"""The scripts in examples/ run and print a tour."""
+"""The scripts in examples/ and the Python in README run and print a tour."""
 
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+PROJECT = Path(__file__).parents[1]
+EXAMPLES = PROJECT / "examples"
 SCRIPTS = sorted(EXAMPLES.glob("*.py"))
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=[script.stem for script in SCRIPTS])
-def test_an_example_runs(script: Path, tmp_path: Path) -> None:
+def run(tmp_path: Path, *arguments: str) -> str:
+    """What Python prints, without a word of complaint."""
     ran = subprocess.run(
-        [sys.executable, str(script)],
+        [sys.executable, *arguments],
         cwd=tmp_path,
         env={**os.environ, "PYTHONWARNINGS": "error"},
         capture_output=True,
@@ -24,7 +27,23 @@ def test_an_example_runs(script: Path, tmp_path: Path) -> None:
         check=False,
     )
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert "stops" in ran.stdout
+    return ran.stdout
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=[script.stem for script in SCRIPTS])
+def test_an_example_runs(script: Path, tmp_path: Path) -> None:
+    assert "stops" in run(tmp_path, str(script))
+
+
+def test_the_python_in_readme_runs(tmp_path: Path) -> None:
+    shutil.copy(EXAMPLES / "villages.csv", tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", (PROJECT / "README.md").read_text(), re.DOTALL)
+    *first, many = blocks
+    code = "\n".join([*first, "instances = [instance] * 3", many, "print(results[0])"])
+    printed = run(tmp_path, "-c", re.sub(r"seconds=\d+", "seconds=0.1", code))
+    assert "method lns" in printed
+    assert "method am-gain" in printed
+    assert {"map.html", "tour.png"} <= {file.name for file in tmp_path.iterdir()}
 
 
 def test_examples_are_short() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from covertour import Instance, random_instance
+from covertour.exact import formulation
 from covertour.exact.formulation import (
     is_covering_tour,
     make_point,
@@ -86,3 +87,16 @@ def test_a_whole_point_is_a_tour_only_if_it_is_one_cycle():
     assert point((0, 1), (1, 2), (2, 3)).as_tour() is None
     half = make_point(problem, np.full(7, 0.5), np.array([0]), np.array([1]), np.array([0.5]))
     assert half.as_tour() is None
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_weight_of_sets_is_the_same_by_sparse_products(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    problem = make_problem(random_places(seed))
+    weight = rng.random(problem.n)
+    sides = (rng.random((4, problem.n)) < 0.5).astype(float)
+    dense = problem.weight_in_sets(weight, sides)
+    monkeypatch.setattr(formulation, "SPARSE_FROM", 0)
+    assert problem.weight_in_sets(weight, sides) == pytest.approx(dense)
+    sums = [[weight[t][side[t] > 0].sum() for t in problem.hit_sets] for side in sides]
+    assert dense == pytest.approx(np.array(sums))

@@ -44,9 +44,7 @@ TIGHT = 0.05
 
 def random_clusters(point: Point, rng: np.random.Generator) -> list[IntArray]:
     """Disjoint clusters: sets to hit that the point crosses just twice, in random order."""
-    table = point.problem.in_set > 0
-    crossing = (table[:, point.u] != table[:, point.v]) @ point.x
-    tight = np.flatnonzero(crossing < 2.0 + TIGHT)
+    tight = np.flatnonzero(point.crossing_of_sets < 2.0 + TIGHT)
     taken = np.zeros(len(point.y), dtype=bool)
     chosen = []
     for k in rng.permutation(tight):
@@ -136,7 +134,7 @@ def _comb(
         if one >= clusters and other >= clusters:
             rhs -= 1.0
             continue
-        if not (point.problem.in_set[:, both].sum(axis=1) == 0).any():
+        if point.problem.in_set[:, both].any(axis=1).all():
             return None
         if other >= clusters:
             terms.append((parts[one], 2.0))

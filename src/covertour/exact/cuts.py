@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from covertour.kernel import entry
+from covertour.problem.coverage import Int32Array
 from covertour.problem.metric import FloatArray, IntArray
 
 
@@ -136,7 +137,7 @@ def flatten(cuts: list[Cut], n: int) -> FlatCuts:
 
 
 @entry(allocates=True)
-def sets_around_pairs(u: IntArray, v: IntArray, sets: CutSets) -> tuple[IntArray, IntArray]:
+def sets_around_pairs(u: Int32Array, v: Int32Array, sets: CutSets) -> tuple[IntArray, IntArray]:
     """(pair, set) numbers, int64[m] each, for every set that holds both ends of a pair u, v."""
     total = 0
     for e in range(len(u)):

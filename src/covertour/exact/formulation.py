@@ -40,6 +40,9 @@ processor's cache."""
 SUPPORT = 1e-6
 """Places and pairs with at most this much are not part of the support."""
 
+SPARSE_FROM = 1_000
+"""From so many places on a set holds so few of them that sparse products are faster."""
+
 WHOLE = 1e-5
 """A point whose values are all this near to whole ones is read as a tour."""
 
@@ -82,11 +85,23 @@ class Problem:
         return np.repeat(np.arange(self.sets), np.diff(self.hit_start))
 
     @cached_property
-    def in_set(self) -> FloatArray:
-        """float64[sets, n]: 1 where the set holds the place."""
-        table = np.zeros((self.sets, self.n))
-        table[self.set_of_hit, self.hit] = 1.0
+    def in_set(self) -> npt.NDArray[np.bool_]:
+        """bool[sets, n]: whether the set holds the place."""
+        table = np.zeros((self.sets, self.n), dtype=bool)
+        table[self.set_of_hit, self.hit] = True
         return table
+
+    def weight_in_sets(self, weight: FloatArray, sides: FloatArray) -> FloatArray:
+        """How much weight each set has in each side, float64[k, sets].
+
+        ``weight``: float64[n]; ``sides``: float64[k, n] of zeros and ones.
+        """
+        if self.n < SPARSE_FROM:
+            return sides @ (self.in_set * weight).T
+        from scipy.sparse import csr_matrix
+
+        shape = (self.sets, self.n)
+        return (csr_matrix((weight[self.hit], self.hit, self.hit_start), shape) @ sides.T).T
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +140,12 @@ class Point:
     def graph(self) -> Graph:
         """The support graph; its nodes are the active places by index."""
         return make_graph(len(self.active), self.local[self.u], self.local[self.v], self.x)
+
+    @cached_property
+    def crossing_of_sets(self) -> FloatArray:
+        """float64[sets]: x(δ(T)) of the sets T that every tour must hit."""
+        table = self.problem.in_set
+        return (table[:, self.u] != table[:, self.v]) @ self.x
 
     def as_tour(self) -> IntArray | None:
         """The stops in order if the point is a tour, int64[m], else None."""

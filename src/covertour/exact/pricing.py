@@ -10,7 +10,8 @@ import numpy as np
 from covertour.exact.cuts import CutSets
 from covertour.exact.relaxation import Relaxation
 from covertour.kernel import entry
-from covertour.problem.metric import FloatArray, IntArray
+from covertour.problem.coverage import Int32Array
+from covertour.problem.metric import FloatArray
 
 SAFETY = 1e-10
 """Relative margin for the rounding of the sums in a bound."""
@@ -95,9 +96,9 @@ def price(relaxation: Relaxation, exact_below: float = 0.0) -> Costs:
 
 @entry(allocates=True)
 def reduced_costs(
-    u: IntArray, v: IntArray, cost: FloatArray, prices: Prices, exact_below: float
+    u: Int32Array, v: Int32Array, cost: FloatArray, prices: Prices, exact_below: float
 ) -> FloatArray:
-    """Reduced costs, float64[p], of the pairs u, v (int64[p]) with lengths ``cost`` (float64[p]).
+    """Reduced costs, float64[p], of the pairs u, v (int32[p]) with lengths ``cost`` (float64[p]).
 
     Sets only add to a reduced cost, so where it is not below ``exact_below`` without them, that
     lower bound is given instead.

@@ -70,7 +70,7 @@ class Relaxation:
 
     It begins with some ``edges``; ``longest``: the length of a tour, by which lengths are scaled.
     After :meth:`solve`: ``y`` float64[n], ``x`` float64[edges] along the pairs ``edge_u``,
-    ``edge_v`` int64[edges], ``elastic`` the sum of z, ``objective`` the scaled value, ``optimal``
+    ``edge_v`` int32[edges], ``elastic`` the sum of z, ``objective`` the scaled value, ``optimal``
     whether the solver says so. ``pair_u``, ``pair_v``, ``pair_cost``, ``pair_column`` describe all
     pairs still possible; the column is -1 for those not in the program. ``pool`` has all cuts;
     ``rows``: the numbers of those that are in the program, in the order of their rows; ``idle``:
@@ -87,18 +87,20 @@ class Relaxation:
         self.elastic_cost = longest * self.scale
         self.y_lower = problem.forced.astype(np.float64)
         self.y_upper = problem.allowed.astype(np.float64)
-        self.edge_u = np.empty(0, dtype=np.int64)
-        self.edge_v = np.empty(0, dtype=np.int64)
+        self.edge_u = np.empty(0, dtype=np.int32)
+        self.edge_v = np.empty(0, dtype=np.int32)
         self.edge_lower = np.empty(0)
         self.edge_upper = np.empty(0)
-        places = np.flatnonzero(problem.allowed)
+        # There may be millions of pairs, so half as much memory counts.
+        places = np.flatnonzero(problem.allowed).astype(np.int32)
         later = [places[first:] for first in range(1, len(places) + 1)]
         self.pair_u = np.repeat(places, [len(others) for others in later])
         self.pair_v = np.concatenate(later)
-        self.pair_cost = self.scale * np.concatenate(
+        self.pair_cost = np.concatenate(
             [problem.distance[u, others] for u, others in zip(places, later, strict=True)]
         )
-        self.pair_column = np.full(len(self.pair_u), -1, dtype=np.int64)
+        self.pair_cost *= self.scale
+        self.pair_column = np.full(len(self.pair_u), -1, dtype=np.int32)
         self.pool = CutPool()
         self.rows: list[int] = []
         self.idle: list[int] = []
@@ -359,8 +361,8 @@ class Relaxation:
     @property
     def point(self) -> Point:
         """The fractional solution of the last solve; pairs added since then are not in it."""
-        count = len(self.x)
-        return make_point(self.problem, self.y, self.edge_u[:count], self.edge_v[:count], self.x)
+        u, v = (ends[: len(self.x)].astype(np.int64) for ends in (self.edge_u, self.edge_v))
+        return make_point(self.problem, self.y, u, v, self.x)
 
     def add_attractive(self, costs: FloatArray, most: int) -> int:
         """Add missing pairs of least reduced ``costs``, float64[p]; how many were attractive."""

@@ -130,10 +130,9 @@ def connectivity(point: Point, sides: Sides, least: float) -> Violated:
         return []
     problem, y, n = point.problem, point.y, len(point.y)
     side = sides.astype(np.float64)
-    weighted = problem.in_set * (y + SLIGHTLY)
-    inner = np.argmin((1.0 - side) @ weighted.T, axis=1)
-    outer = np.argmin(side @ weighted.T, axis=1)
-    holds_inner, holds_outer = problem.in_set[inner] > 0, problem.in_set[outer] > 0
+    inner = np.argmin(problem.weight_in_sets(y + SLIGHTLY, 1.0 - side), axis=1)
+    outer = np.argmin(problem.weight_in_sets(y + SLIGHTLY, side), axis=1)
+    holds_inner, holds_outer = problem.in_set[inner], problem.in_set[outer]
     complete = (sides | (holds_inner & ~holds_outer)) & ~(holds_outer & ~holds_inner)
     crossing = (complete[:, point.u] != complete[:, point.v]) @ point.x
     found: Violated = []
@@ -222,7 +221,7 @@ def from_root(point: Point, least: float) -> Flows:
     """
     problem, y = point.problem, point.y
     root = int(np.argmax(y))
-    sets = np.flatnonzero(problem.in_set[:, root] == 0)
+    sets = np.flatnonzero(~problem.in_set[:, root])
     places = point.active[(y[point.active] + y[root] - 1.0 > least / 2) & (point.active != root)]
     source = np.concatenate([sets, problem.sets + point.local[places]])
     limit = np.concatenate([np.full(len(sets), 2.0 * y[root]), 2.0 * (y[places] + y[root] - 1.0)])
@@ -246,7 +245,7 @@ def place_to_sets(point: Point, least: float, rng: np.random.Generator, per_sour
     problem = point.problem
     place = np.repeat(point.active, per_source)
     chosen = rng.integers(problem.sets, size=len(place))
-    ok = (problem.in_set[chosen, place] == 0) & (2.0 * point.y[place] > least)
+    ok = ~problem.in_set[chosen, place] & (2.0 * point.y[place] > least)
     place, chosen = place[ok], chosen[ok]
     source = problem.sets + point.local[place]
     return Flows(source, chosen, 2.0 * point.y[place] - least)

@@ -3,7 +3,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test lint types unit experiments clean
+ATTACK_SECONDS ?= 600
+
+.PHONY: demo test lint types unit attack experiments clean
 
 demo: .venv/base
 	$(BIN)/covertour demo
@@ -19,6 +21,10 @@ types: .venv/all
 
 unit: .venv/all
 	$(BIN)/pytest
+
+# Look for mistakes by brute force, kills and damaged files, elsewhere on every run; not in CI.
+attack: .venv/all
+	$(BIN)/python tests/attack --seconds $(ATTACK_SECONDS)
 
 # The tables and figures of the paper on 5 instances per cell, into experiments/quick: about five
 # minutes on two cores that have nothing else to do. Interrupted, it goes on from there.

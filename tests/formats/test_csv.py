@@ -116,7 +116,7 @@ def test_the_metric_decides_between_two_pairs_of_coordinates(tmp_path: Path) -> 
         ("1,2,3\n4,5,6\n", "found 2 rows of 3 numbers without a header"),
         ("x,y,depot\n1,2,1\n3,4,yes\n", "villages.csv, line 3: a second depot"),
         ("x,y,avoid\n1,2,maybe\n", "villages.csv, line 2: forbidden 'maybe' is neither yes nor no"),
-        ("x,y,metric\n1,2,warp\n", "villages.csv, line 2: metric 'warp' is not one of euclidean"),
+        ("x,y,metric\n1,2,warp\n", "villages.csv, line 2: metric: no 'warp'; there are euclidean"),
         ("x,y,metric\n1,2,att\n1,2,geo\n", "villages.csv, line 3: metric 'geo', but 'att' before"),
         ("stop,place,leg,x,y\n1,0,0,1,1\n", "villages.csv: this is an itinerary"),
         (b"name,x,y\nok,1,2\nThi\xe8s,1,2\n", "villages.csv, line 3: not UTF-8 text"),

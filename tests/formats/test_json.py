@@ -79,7 +79,7 @@ def test_geojson_is_known_by_its_content(tmp_path: Path) -> None:
         (GOOD | {"coverage": {"sets": [[True], []]}}, "a.json: sets: expected numbers, got True"),
         (GOOD | {"coverage": {"nearest": 2**63}}, "a.json: nearest: 9.22337e+18 is more than"),
         ('{"coverage": {"radius": 1}, "name": ' + "[" * 900 + "]" * 900 + "}", "name: expected"),
-        (GOOD | {"metric": "warp"}, "a.json: metric: 'warp' is not one of euclidean"),
+        (GOOD | {"metric": "warp"}, "a.json: metric: no 'warp'; there are euclidean"),
         (GOOD | {"metric": 3}, "a.json: metric: expected text, got 3"),
         (GOOD | {"metric": "haversine", "coordinates": [[0, 91]]}, "latitude 91, outside ±90"),
         (GOOD | {"required": 1}, "a.json: required: expected a list, got 1"),

@@ -68,7 +68,7 @@ def test_the_name_tells_how_to_make_it_again() -> None:
         ({"n": 10**8, "nearest": 7}, "^n: expected 1 to 10,000,000 places, got 100,000,000$"),
         ({"n": 5}, "^coverage: give one of nearest and radius$"),
         ({"n": 5, "nearest": 7, "radius": 1}, "^coverage: nearest and radius are given"),
-        ({"n": 5, "nearest": 7, "layout": "spiral"}, "^layout: 'spiral' is not one of uniform, "),
+        ({"n": 5, "nearest": 7, "layout": "spiral"}, "^layout: no 'spiral'; there are uniform, "),
         ({"n": 5, "nearest": (5, 2)}, "^nearest: expected 0 <= low <= high, got 5 and 2$"),
         ({"n": 5, "radius": (-1, 2)}, "^radius: expected 0 <= low <= high, got -1 and 2$"),
         ({"n": 5, "radius": -1}, "^radius: -1 is not a finite number"),

@@ -116,7 +116,7 @@ GOOD: dict[str, Any] = {"coordinates": SQUARE, "radius": 1}
 TWO = {"coordinates": None, "metric": "matrix"}
 
 BAD: list[tuple[str, dict[str, Any], str]] = [
-    ("unknown metric", {"metric": "taxi"}, r"^metric: 'taxi' is not one of euclidean, .*matrix$"),
+    ("unknown metric", {"metric": "taxi"}, r"^metric: no 'taxi'; there are euclidean, .*matrix$"),
     ("no rule", {"radius": None}, r"^coverage: give one of nearest, radius and sets$"),
     ("two rules", {"nearest": 1}, r"^coverage: nearest and radius are given; give only one"),
     ("no coordinates", {"coordinates": None}, r"^coordinates: the metric 'euclidean' needs them$"),

@@ -24,7 +24,7 @@ from covertour.cli.options import (
     whole,
     whole_range,
 )
-from covertour.problem.errors import InputError, did_you_mean
+from covertour.problem.errors import InputError
 from covertour.problem.generate import LAYOUTS, random_instance
 from covertour.problem.referee import verify
 from covertour.problem.words import measure
@@ -210,8 +210,6 @@ def generate(
     format: FormatOption = None,
 ) -> None:
     """Make a random instance in the unit square."""
-    if layout not in LAYOUTS:
-        raise InputError(f"--layout: no {layout!r}{did_you_mean(layout, LAYOUTS)}")
     options.check_outputs([output], [], outcome=False, format=format)
     instance = random_instance(
         n,

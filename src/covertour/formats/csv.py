@@ -13,7 +13,7 @@ import numpy as np
 from covertour.formats import matrix, table
 from covertour.formats.source import FoundTour, Given, Source, build
 from covertour.problem.coverage import Nearest, Radius, Sets
-from covertour.problem.errors import InputError, shown
+from covertour.problem.errors import InputError, did_you_mean, shown
 from covertour.problem.instance import Instance
 from covertour.problem.itinerary import itinerary
 from covertour.problem.metric import METRICS, SPHERE_KM, FloatArray
@@ -100,7 +100,7 @@ def _metric_column(columns: dict[str, list[str]], where: table.Where) -> str | N
     name = values[0].strip().lower()
     if name not in METRICS or name == "matrix":
         raise InputError(
-            f"{where(0)}: metric {shown(values[0])} is not one of {', '.join(METRICS[:-1])}"
+            f"{where(0)}: metric: no {shown(values[0])}{did_you_mean(name, METRICS[:-1])}"
         )
     return name
 

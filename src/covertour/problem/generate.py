@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from covertour.problem.coverage import Nearest, Radius, Rule, only_rule
-from covertour.problem.errors import InputError
+from covertour.problem.errors import InputError, did_you_mean, shown
 from covertour.problem.instance import LARGEST_COORDINATE, Instance
 from covertour.problem.metric import FloatArray
 
@@ -36,7 +36,7 @@ def random_instance(
     if seed < 0:
         raise InputError(f"seed: expected a whole number >= 0, got {seed}")
     if layout not in LAYOUTS:
-        raise InputError(f"layout: {layout!r} is not one of {', '.join(LAYOUTS)}")
+        raise InputError(f"layout: no {shown(layout)}{did_you_mean(str(layout), LAYOUTS)}")
     if only_rule(nearest=nearest, radius=radius) is None:
         raise InputError("coverage: give one of nearest and radius")
     rng = np.random.default_rng(seed)

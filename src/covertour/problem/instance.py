@@ -21,7 +21,7 @@ from covertour.problem.coverage import (
     build_coverage,
     only_rule,
 )
-from covertour.problem.errors import InputError, shown
+from covertour.problem.errors import InputError, did_you_mean, shown
 from covertour.problem.metric import FloatArray, IntArray
 
 LARGEST_COORDINATE = 1e100
@@ -124,7 +124,8 @@ class Instance:
 
     def __post_init__(self) -> None:
         if self.metric not in metrics.METRICS:
-            raise InputError(f"metric: {self.metric!r} is not one of {', '.join(metrics.METRICS)}")
+            hint = did_you_mean(str(self.metric), metrics.METRICS)
+            raise InputError(f"metric: no {shown(self.metric)}{hint}")
         coordinates = matrix = None
         if self.metric == "matrix":
             if self.matrix is None:

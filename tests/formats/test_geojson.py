@@ -53,6 +53,8 @@ def test_points_and_properties(tmp_path: Path) -> None:
         ([point(1, 2) | {"properties": 3}], "feature 1: properties: expected an object"),
         ([point(1, 2, radius=1), point(1, 2)], "a.geojson, feature 2: radius is missing"),
         ([point(1, 2, k=-1)], "a.geojson, feature 1: nearest -1 is negative"),
+        ([point(1, 2, covers=[[0]])], "a.geojson, feature 1: covers: expected a text or numbers"),
+        ([point(1, 2, name={"en": "x"})], "a.geojson, feature 1: name: expected a text or numbers"),
         ([point(1, 2)], "a.geojson: has no coverage rule; give nearest or radius"),
         (
             [point(1, 2, r=1, start=1), point(1, 2, r=1, start=1)],
@@ -138,3 +140,17 @@ def test_stops_are_read_in_order_and_with_their_mistakes(tmp_path: Path) -> None
 def test_bad_tours(tmp_path: Path, feature: dict, expected: str) -> None:
     with pytest.raises(InputError, match=expected):
         read_tour(collection(tmp_path, feature), COAST)
+
+
+def test_properties_nested_too_deeply_are_refused_and_unused_ones_passed_over(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a.geojson"
+    for depth, words in ((2000, "lists too deep"), (900, "name: expected a text or numbers, got")):
+        text = json.dumps({"type": "FeatureCollection", "features": [point(1, 2, name="NEST")]})
+        path.write_text(text.replace('"NEST"', "[" * depth + "]" * depth))
+        with pytest.raises(InputError, match=words) as caught:
+            read(path, radius=1)
+        assert len(str(caught.value)) < 300
+    path.write_text(text.replace('"name": "NEST"', '"other": ' + "[" * 900 + "]" * 900))
+    assert read(path, radius=1).n == 1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -116,3 +118,14 @@ def test_a_missing_file_is_named() -> None:
     with pytest.raises(InputError, match="no preset; there are cpu-20"):
         read_config("cpu20")
     assert read_config(None) == Config()
+
+
+def test_a_config_comes_on_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    def give(text: str) -> None:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+
+    give("[train]\nseed = 7\n")
+    assert read_config("-").train.seed == 7
+    give("[train]\nsede = 7\n")
+    with pytest.raises(InputError, match=r"^standard input: \[train\] has no key 'sede'"):
+        read_config("-")

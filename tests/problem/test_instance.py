@@ -147,7 +147,7 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     (
         "radii of another size",
         {"radius": [1, 2]},
-        r"^radius: expected one number or 4, one a place",
+        r"^radius: expected one number or 4, one per place",
     ),
     ("negative k", {"radius": None, "nearest": -3}, r"^nearest: -3 is not a finite number >= 0$"),
     ("k not whole", {"radius": None, "nearest": 1.5}, r"^nearest: expected whole numbers$"),

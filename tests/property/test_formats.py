@@ -91,7 +91,7 @@ def bits(values: object) -> bytes | None:
 
 
 def rule_of(instance: Instance) -> tuple[str, object]:
-    """The rule with one number a place: a column of equal numbers reads as one for all."""
+    """The rule with one number per place: a column of equal numbers reads as one for all."""
     match instance.rule:
         case Nearest(k):
             return "nearest", np.broadcast_to(k, instance.n).tolist()

@@ -361,27 +361,28 @@ def demo(
         raise InputError(
             f"{directory}: cannot make this directory ({why}); choose another with --directory"
         ) from None
-    paths = [folder / f"senegal{ending}" for ending in DEMO_ENDINGS]
-    options.check_outputs([str(path) for path in paths], [], outcome=True)
+    paths = [str(folder / f"senegal{ending}") for ending in DEMO_ENDINGS]
+    options.check_outputs(paths, [], outcome=True)
     instance = formats.read(demo_path(), radius=DEMO_RADIUS)
 
     from covertour.solving.methods import default_stop
 
     stop = default_stop(instance) if seconds is None else MaxSeconds(seconds)
     result = _search(instance, "lns", stop)
-    for path in paths:
-        formats.write(path, instance, result)
+    written, failures = options.write_outputs(paths, instance, result)
     show.itinerary(instance, result.tour)
     show.say("")
     show.summary(instance, result)
     show.say("")
     uses = ("a map for the browser", "a picture", "the itinerary", "for QGIS", "for a GPS")
     show.facts(
-        [(str(path), use) for path, use in zip(paths, uses, strict=True)],
+        [(path, use) for path, use in zip(paths, uses, strict=True) if path in written],
         title=f"Every place is within {DEMO_RADIUS} km of a stop. Written:",
     )
     show.say("")
     show.say("Now your own places: covertour solve places.csv --radius 20 --output map.html")
+    if failures:
+        raise InputError("; ".join(failures))
     _leave(result)
 
 

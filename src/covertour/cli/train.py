@@ -31,7 +31,8 @@ def train(
             "--config",
             "-c",
             metavar="FILE",
-            help="A TOML file, or one of the presets paper-20, paper-50, cpu-20, cpu-50, mixed.",
+            help="A TOML file, - for standard input, or one of the presets paper-20, paper-50, "
+            "cpu-20, cpu-50, mixed.",
             show_default=False,
         ),
     ] = None,

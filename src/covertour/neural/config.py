@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -243,12 +244,13 @@ class Config:
 
 
 def read_config(path: str | None, changes: Sequence[str] = ()) -> Config:
-    """The config of a TOML file, of a preset by name, or the default; then changed.
+    """The config of a TOML file (- for standard input), a preset by name, or the default; changed.
 
     A change is ``section.key=value``, the value as in TOML; a text needs no quotes. ``stage.key``
     changes all stages.
     """
-    return config_from({} if path is None else _read_toml(path), changes, path)
+    source = "standard input" if path == "-" else path
+    return config_from({} if path is None else _read_toml(path), changes, source)
 
 
 def config_from(
@@ -274,14 +276,21 @@ def config_from(
 
 
 def _read_toml(path: str) -> dict[str, Any]:
+    """The tables of a file, of a preset, or of what comes on standard input (-)."""
+    if path == "-":
+        return _tables("standard input", sys.stdin.buffer.read)
     file = Path(path)
     if not file.suffix and not file.exists():
         presets = sorted(preset.stem for preset in PRESETS.glob("*.toml"))
         if path not in presets:
             raise InputError(f"{path}: no such file, and no preset; there are {', '.join(presets)}")
         file = PRESETS / f"{path}.toml"
+    return _tables(path, file.read_bytes)
+
+
+def _tables(path: str, read: Callable[[], bytes]) -> dict[str, Any]:
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        return tomllib.loads(read().decode("utf-8"))
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None
     except RecursionError:

@@ -57,7 +57,7 @@ PAIRS_AT_A_TIME = 2_000_000
 class Nearest:
     """Each place covers itself, its k nearest others and all that are tied with the k-th of them.
 
-    ``k`` is one whole number for all places or int64[n], one a place; 0 covers the place alone.
+    ``k`` is one whole number for all places or int64[n], one per place; 0 covers the place alone.
     """
 
     k: int | IntArray
@@ -496,7 +496,7 @@ def _around(tree: Any, places: IntArray, reach: FloatArray, found: int = 0) -> I
 
 def _copies(coordinates: FloatArray) -> IntArray:
     """How many places each place shares its exact spot with, itself included: int64[n]."""
-    spots = coordinates[:, 0] + 1j * coordinates[:, 1]  # one number a spot sorts faster than two
+    spots = coordinates[:, 0] + 1j * coordinates[:, 1]  # one number per spot sorts faster than two
     _, spot, copies = np.unique(spots, return_inverse=True, return_counts=True)
     return copies[spot]
 

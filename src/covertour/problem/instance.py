@@ -363,7 +363,7 @@ def _one_or_each(field: str, values: Any, n: int) -> FloatArray:
     """One number for all places or one each, finite and not negative."""
     numbers = _numbers(field, values)
     if numbers.ndim > 1 or (numbers.ndim == 1 and len(numbers) != n):
-        raise InputError(f"{field}: expected one number or {n}, one a place")
+        raise InputError(f"{field}: expected one number or {n}, one per place")
     flat = np.atleast_1d(numbers)
     bad = np.flatnonzero(~((flat >= 0) & (flat <= LARGEST_COORDINATE)))
     if len(bad):

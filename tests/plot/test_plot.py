@@ -138,6 +138,12 @@ def test_a_matrix_is_drawn_by_its_coordinates_or_not_at_all():
             draw(bare)
 
 
+def test_a_notebook_shows_a_plot():
+    instance = random_instance(20, nearest=3)
+    for ax in (plot_instance(instance), plot_tour(instance, make_tour(instance, [0, 1, 2]))):
+        assert ax._repr_png_().startswith(b"\x89PNG")
+
+
 def test_given_axes_are_drawn_on_and_no_window_is_opened():
     figure = Figure()
     FigureCanvasAgg(figure)

@@ -13,6 +13,9 @@ def panels(rows: int, columns: int, *, width: float = 5.0, height: float = 4.0) 
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
+    from covertour.plot.picture import Picture
+
     figure = Figure(figsize=(width * columns, height * rows), dpi=150, layout="constrained")
     FigureCanvasAgg(figure)
-    return [figure.add_subplot(rows, columns, index + 1) for index in range(rows * columns)]
+    numbers = range(1, rows * columns + 1)
+    return [figure.add_subplot(rows, columns, number, axes_class=Picture) for number in numbers]

@@ -29,6 +29,8 @@ def new_axes(width: float = 8.0, height: float = 6.0) -> Axes:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
+    from covertour.plot.picture import Picture
+
     figure = Figure(figsize=(width, height), dpi=150, layout="constrained")
     FigureCanvasAgg(figure)
-    return figure.add_subplot()
+    return figure.add_subplot(axes_class=Picture)

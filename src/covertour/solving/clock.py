@@ -148,7 +148,7 @@ class Clock:
     def over(self) -> bool:
         """Whether to stop: by the rule, by an interruption, or as a tour of length 0 is found."""
         if not self.reached:
-            self.reached = self.stop(self.progress())
+            self.reached = bool(self.stop(self.progress()))
         return self.reached or self.interruption.happened or self.best <= 0.0
 
     def progress(self) -> Progress:

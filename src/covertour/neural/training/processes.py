@@ -29,6 +29,7 @@ def processes(device: str) -> Iterator[tuple[int, int]]:
         torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
     try:
         yield dist.get_rank(), count
+        dist.barrier()  # one that left early could be torn down while others still talk to it
     finally:
         dist.destroy_process_group()
 

@@ -7,7 +7,7 @@ import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from covertour.formats.source import Given, Source, from_path, from_stream, likely_ending
 from covertour.problem.coverage import only_rule
@@ -16,6 +16,9 @@ from covertour.problem.instance import Instance
 from covertour.problem.tour import Tour
 from covertour.solving.result import Result
 from covertour.storage import check_writable, encoded, write_bytes
+
+if TYPE_CHECKING:
+    from covertour.formats.frame import Frame
 
 INSTANCE_ENDINGS = (".json", ".csv", ".tsp", ".geojson", ".npy")
 """What :func:`read` reads and, like pictures, :func:`write` writes of an instance."""
@@ -33,7 +36,7 @@ FileLike = str | os.PathLike[str] | IO[Any]
 
 
 def read(
-    source: FileLike | Mapping[str, Any] | Any,
+    source: FileLike | Mapping[str, Any] | Frame,
     *,
     nearest: int | Sequence[int] | None = None,
     radius: float | Sequence[float] | None = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -11,6 +11,25 @@ from covertour.formats.json import plain
 from covertour.formats.source import Given, Source
 from covertour.problem.errors import InputError
 from covertour.problem.instance import Instance
+
+
+class Frame(Protocol):
+    """What is used of a frame of pandas; GeoPandas has a ``__geo_interface__`` besides."""
+
+    @property
+    def columns(self) -> Any:
+        """The titles."""
+
+    @property
+    def index(self) -> Any:
+        """The labels of the rows."""
+
+    def itertuples(self, index: bool = ..., name: str | None = ...) -> Any:
+        """The rows."""
+
+    def isna(self) -> Any:
+        """Which values are missing."""
+
 
 LONGITUDE_LATITUDE = 4326
 """The EPSG code of the coordinates of GeoJSON."""

@@ -345,7 +345,7 @@ def _checked_rule(rule: Rule, n: int) -> Rule:
                 raise InputError("nearest: expected whole numbers")
             if np.any(counts > LARGEST_NEAREST):
                 raise InputError(
-                    f"nearest: {np.max(counts):g} is more than the most, {LARGEST_NEAREST:g}"
+                    f"nearest: {np.max(counts):g} is too large, expected at most {LARGEST_NEAREST:g}"
                 )
             whole = counts.astype(np.int64)
             return Nearest(int(whole) if whole.ndim == 0 else whole)

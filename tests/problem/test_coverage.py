@@ -7,7 +7,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-import covertour.problem.coverage
+import covertour.problem.neighbours
 from covertour import InputError, Instance
 
 
@@ -142,9 +142,9 @@ def test_an_instance_nobody_can_cover_names_the_places() -> None:
 def test_more_pairs_than_memory_holds_are_refused(
     places: np.ndarray, rule: dict, dense: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(covertour.problem.coverage, "MOST_PAIRS", 20_000)
-    monkeypatch.setattr(covertour.problem.coverage, "DENSE_UP_TO", dense)
-    monkeypatch.setattr(covertour.problem.coverage, "DENSE_SHARE", 2.0)
+    monkeypatch.setattr(covertour.problem.neighbours, "MOST_PAIRS", 20_000)
+    monkeypatch.setattr(covertour.problem.neighbours, "DENSE_UP_TO", dense)
+    monkeypatch.setattr(covertour.problem.neighbours, "DENSE_SHARE", 2.0)
     with pytest.raises(InputError, match=r"^coverage: more than 20,000 covered pairs"):
         _ = Instance.from_coordinates(places, **rule).coverage
 
@@ -154,11 +154,11 @@ def test_building_in_many_small_batches_changes_nothing(
     rule: dict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     places = np.random.default_rng(2).integers(0, 12, (300, 2)) / 40
-    monkeypatch.setattr(covertour.problem.coverage, "DENSE_UP_TO", 0)
-    monkeypatch.setattr(covertour.problem.coverage, "DENSE_SHARE", 2.0)
+    monkeypatch.setattr(covertour.problem.neighbours, "DENSE_UP_TO", 0)
+    monkeypatch.setattr(covertour.problem.neighbours, "DENSE_SHARE", 2.0)
     whole = covers(Instance.from_coordinates(places, **rule))
-    monkeypatch.setattr(covertour.problem.coverage, "PAIRS_AT_A_TIME", 50)
-    monkeypatch.setattr(covertour.problem.coverage, "PLACES_AT_A_TIME", 7)
+    monkeypatch.setattr(covertour.problem.neighbours, "PAIRS_AT_A_TIME", 50)
+    monkeypatch.setattr(covertour.problem.neighbours, "PLACES_AT_A_TIME", 7)
     assert covers(Instance.from_coordinates(places, **rule)) == whole
 
 
@@ -168,7 +168,7 @@ def test_places_nearly_opposite_are_told_apart(dense: int, rule: dict) -> None:
     """The far places are 0.11 m apart, which the chords to them do not show."""
     places = [[7, 48], [-173, -48 + 1e-6], [-173, -48]]
     instance = Instance.from_coordinates(places, metric="haversine", **rule)
-    with patch.multiple(covertour.problem.coverage, DENSE_UP_TO=dense, DENSE_SHARE=2.0):
+    with patch.multiple(covertour.problem.neighbours, DENSE_UP_TO=dense, DENSE_SHARE=2.0):
         assert covers(instance)[0] == [0, 1]
 
 
@@ -186,7 +186,7 @@ def test_places_nearly_opposite_are_told_apart(dense: int, rule: dict) -> None:
 def test_many_places_that_cover_many_are_compared_as_the_tree_would(
     rule: dict, dense: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = covertour.problem.coverage
+    module = covertour.problem.neighbours
     instance = Instance.from_coordinates(np.random.default_rng(3).random((1200, 2)), **rule)
     assert module._dense("euclidean", instance.coordinates, instance.rule) is dense
     table = instance.coverage

@@ -11,13 +11,14 @@ from hypothesis import given
 from strategies import instances
 
 from covertour import InputError, Instance, random_instance
-from covertour.problem import coverage
-from covertour.problem.coverage import Coverage, build_coverage
+from covertour.problem import neighbours
+from covertour.problem.coverage import Coverage
+from covertour.problem.neighbours import build_coverage
 
 BY_TREE = {"DENSE_UP_TO": 0, "DENSE_SHARE": 2.0}
 """Limits under which every instance goes through the k-d tree."""
 
-COMPARED = {"DENSE_UP_TO": coverage.DENSE_UP_TO}
+COMPARED = {"DENSE_UP_TO": neighbours.DENSE_UP_TO}
 
 either_way = pytest.mark.parametrize("limits", [BY_TREE, COMPARED], ids=["tree", "compared"])
 
@@ -42,7 +43,7 @@ def expected(instance: Instance) -> list[list[int]]:
 @either_way
 @given(instances())
 def test_each_place_covers_what_the_definition_says(limits: dict, instance: Instance) -> None:
-    with patch.multiple(coverage, **limits):
+    with patch.multiple(neighbours, **limits):
         table = table_of(instance)
     assert [table.covers_of(i).tolist() for i in range(instance.n)] == expected(instance)
 
@@ -50,7 +51,7 @@ def test_each_place_covers_what_the_definition_says(limits: dict, instance: Inst
 @either_way
 @given(instances())
 def test_covered_by_is_the_same_table_read_the_other_way(limits: dict, instance: Instance) -> None:
-    with patch.multiple(coverage, **limits):
+    with patch.multiple(neighbours, **limits):
         table = table_of(instance)
     rows = expected(instance)
     back = [[i for i in range(instance.n) if j in rows[i]] for j in range(instance.n)]
@@ -94,7 +95,7 @@ def same(one: Coverage, other: Coverage) -> bool:
 @given(instances(most=25))
 def test_comparing_all_pairs_gives_what_the_tree_gives(instance: Instance) -> None:
     compared = table_of(instance)
-    with patch.multiple(coverage, **BY_TREE):
+    with patch.multiple(neighbours, **BY_TREE):
         assert same(compared, table_of(instance))
 
 
@@ -112,7 +113,7 @@ def test_hundreds_of_places_are_covered_as_the_tree_says(
     assert points is not None
     places = np.floor(points * 20) if grid else points * 20
     instance = Instance.from_coordinates(places, metric=metric, forbidden=[9, 99], **rule)
-    with patch.object(coverage, "COMPARED_AT_A_TIME", 10_000):  # in several batches
+    with patch.object(neighbours, "COMPARED_AT_A_TIME", 10_000):  # in several batches
         compared = table_of(instance)
-    with patch.multiple(coverage, **BY_TREE):
+    with patch.multiple(neighbours, **BY_TREE):
         assert same(compared, table_of(instance))

@@ -18,8 +18,9 @@ from covertour.cli.options import (
     RadiusOption,
     RequiredOption,
 )
-from covertour.problem.coverage import Nearest, Radius, build_coverage
+from covertour.problem.coverage import Nearest, Radius
 from covertour.problem.instance import Instance
+from covertour.problem.neighbours import build_coverage
 from covertour.problem.words import count, rule_in_words, unit
 
 

@@ -18,11 +18,11 @@ from covertour.problem.coverage import (
     Radius,
     Rule,
     Sets,
-    build_coverage,
     only_rule,
 )
 from covertour.problem.errors import InputError, did_you_mean, shown
 from covertour.problem.metric import FloatArray, IntArray
+from covertour.problem.neighbours import build_coverage
 
 LARGEST_COORDINATE = 1e100
 
@@ -345,7 +345,8 @@ def _checked_rule(rule: Rule, n: int) -> Rule:
                 raise InputError("nearest: expected whole numbers")
             if np.any(counts > LARGEST_NEAREST):
                 raise InputError(
-                    f"nearest: {np.max(counts):g} is too large, expected at most {LARGEST_NEAREST:g}"
+                    f"nearest: {np.max(counts):g} is too large, "
+                    f"expected at most {LARGEST_NEAREST:g}"
                 )
             whole = counts.astype(np.int64)
             return Nearest(int(whole) if whole.ndim == 0 else whole)

@@ -65,7 +65,7 @@ def test_one_instance_has_no_standard_error() -> None:
         ({"iterations": [5], "reference_seconds": 0.0}, "reference seconds: expected"),
         ({"iterations": [5], "rule": "everyone"}, "rule: 'everyone'"),
         ({"iterations": [5], "count": 0}, "n, count"),
-        ({"iterations": [5], "layout": "spiral"}, "layout: 'spiral'"),
+        ({"iterations": [5], "layout": "spiral"}, "layout: no 'spiral'"),
     ],
 )
 def test_bad_arguments_are_refused(arguments: dict[str, object], message: str) -> None:

@@ -11,6 +11,7 @@ globe so do distances within a millimetre, which is what the last bits of degree
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -75,6 +76,14 @@ class Coverage:
     covers_start: IntArray
     covered_by: Int32Array
     covered_by_start: IntArray
+
+    def __setstate__(self, state: dict[str, npt.NDArray[Any]]) -> None:
+        """Come back from a pickle; arrays that whoever sent it made read-only are copied.
+
+        Kernels are compiled for arrays that can be written. What is one array stays one.
+        """
+        kept = {id(one): one if one.flags.writeable else one.copy() for one in state.values()}
+        self.__dict__.update({name: kept[id(one)] for name, one in state.items()})
 
     @property
     def n(self) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from covertour.problem.errors import InputError
 from covertour.problem.instance import Instance
 from covertour.problem.metric import SPHERE_KM, FloatArray, IntArray, radians, unrolled
+from covertour.problem.tour import routes_of
 from covertour.problem.words import count, rule_in_words
 
 WIDTH, HEIGHT, MARGIN = 360.0, 270.0, 8.0
@@ -30,17 +31,43 @@ def drawn_at(instance: Instance) -> FloatArray:
         raise InputError(
             f"{instance.name}: cannot be drawn, it has a distance matrix and no coordinates"
         )
-    if instance.metric not in SPHERE_KM:
+    if instance.drawn_metric not in SPHERE_KM:
         return instance.coordinates
     latitude, longitude = (
-        np.rad2deg(angle) for angle in radians(instance.metric, instance.coordinates)
+        np.rad2deg(angle) for angle in radians(instance.drawn_metric, instance.coordinates)
     )
     return np.column_stack([unrolled(longitude), latitude])
 
 
+def leg_lines(instance: Instance, stops: IntArray, returns: bool) -> list[FloatArray]:
+    """Where each leg of a route runs, float64[m, 2] each: along the roads if these are known.
+
+    ``stops``: int64[k], in order; with ``returns`` the way back to the first is the last leg.
+    """
+    at = drawn_at(instance)
+    ends = np.roll(stops, -1) if returns else stops[1:]
+    legs = [] if len(stops) < 2 else list(zip(stops.tolist(), ends.tolist(), strict=False))
+    if instance.roads is None or instance.roads.lines is None:
+        return [at[[start, end]] for start, end in legs]
+    found = []
+    for start, end in legs:
+        line = np.array(instance.roads.lines.line(start, end))
+        line[:, 0] += np.round((at[start, 0] - line[0, 0]) / 360.0) * 360.0
+        found.append(line)
+    return found
+
+
+def route_line(instance: Instance, stops: IntArray, returns: bool) -> FloatArray:
+    """The line of a whole route, float64[m, 2], one point for one stop; see :func:`leg_lines`."""
+    legs = leg_lines(instance, stops, returns)
+    if not legs:
+        return drawn_at(instance)[stops]
+    return np.concatenate([legs[0][:1], *(leg[1:] for leg in legs)])
+
+
 def stretch_of(instance: Instance, at: FloatArray) -> float:
     """How much taller a unit of y is drawn than one of x, as degrees of longitude shrink."""
-    if instance.metric not in SPHERE_KM:
+    if instance.drawn_metric not in SPHERE_KM:
         return 1.0
     middle = (at[:, 1].min() + at[:, 1].max()) / 2.0
     return 1.0 / max(float(np.cos(np.deg2rad(middle))), 0.05)
@@ -87,8 +114,10 @@ def _marks(instance: Instance, at: FloatArray, stops: IntArray | None) -> Iterat
     shown = np.unique(np.linspace(0, instance.n - 1, min(instance.n, MOST_DOTS)).astype(np.int64))
     yield f'<g fill="{PLACE}">{_dots(at[shown], 2.0)}</g>'
     if stops is not None:
-        corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in at[stops].tolist())
-        yield f'<polygon points="{corners}" fill="none" stroke="{STOP}" stroke-width="1.5"/>'
+        line = "polyline" if instance.open else "polygon"
+        for route in routes_of(instance, stops):
+            corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in at[route].tolist())
+            yield f'<{line} points="{corners}" fill="none" stroke="{STOP}" stroke-width="1.5"/>'
         if len(stops) <= MOST_DOTS:
             yield f'<g fill="{STOP}">{_dots(at[stops], 3.0)}</g>'
     if instance.depot is not None:

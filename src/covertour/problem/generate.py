@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from covertour.problem.checks import LARGEST_COORDINATE
 from covertour.problem.coverage import Nearest, Radius, Rule, only_rule
 from covertour.problem.errors import InputError, did_you_mean, shown
-from covertour.problem.instance import LARGEST_COORDINATE, Instance
+from covertour.problem.instance import Instance
 from covertour.problem.metric import FloatArray
 
 LAYOUTS = ("uniform", "clustered")

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from covertour.problem import metric as metrics
+from covertour.problem.checks import (
+    checked_coordinates,
+    checked_extra,
+    checked_labels,
+    checked_matrix,
+    checked_places,
+    checked_rule,
+    numbers_of_each,
+    one_number,
+    whole_of_each,
+)
 from covertour.problem.coverage import (
+    SAME,
     Coverage,
     Nearest,
     Radius,
@@ -21,17 +32,13 @@ from covertour.problem.coverage import (
     only_rule,
 )
 from covertour.problem.errors import InputError, did_you_mean, shown
+from covertour.problem.goals import Fleet, Quota, make_fleet, make_quota
 from covertour.problem.metric import FloatArray, IntArray
 from covertour.problem.neighbours import build_coverage
+from covertour.problem.roads import Roads
 
-LARGEST_COORDINATE = 1e100
-
-LARGEST_NEAREST = 10**15
-"""Whole numbers up to here are told apart, as integers and as floating-point numbers."""
-
-LEAST_APART = 1e-130
-"""Distances other than 0 that are less than this are refused: their squares would vanish, and a
-tour among such places would have length 0."""
+FEATURES = ("demand", "quota", "budget", "visit cost", "open", "fleet")
+"""What an instance may ask for beyond the plain covering salesman problem."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +52,16 @@ class Instance:
     ``matrix``: float64[n, n], row i holding the distances from i; only for the metric ``matrix``.
     ``depot``: where the tour starts. ``required``: places that must be stops. ``forbidden``:
     places that must not be, but have to be covered all the same.
+    ``demand``: int64[n], how many stops must cover each place; None for 1 each.
+    ``weight``: float64[n], what each place counts, such as people; None for 1 each.
+    ``quota``: how much of the weight must be served, where not every place must be. ``budget``:
+    what the tour may cost at most; it is to serve as much weight as it can, then to cost least.
+    ``visit_cost``: float64[n], added to the cost for each stop; None for nothing.
+    ``open``: the tour need not return; with ``end`` it ends there.
+    ``fleet``: several routes from the depot, with limits.
+    ``roads``: what stands behind a matrix of distances by road; coordinates are then longitude and
+    latitude. See :func:`covertour.with_roads`.
+    ``extra``: other columns of the file, a text per place, which are carried to the outputs.
 
     Most callers build one with :meth:`from_coordinates`, :meth:`from_matrix` or
     :func:`covertour.read`:
@@ -63,6 +80,16 @@ class Instance:
     required: tuple[int, ...] = ()
     forbidden: tuple[int, ...] = ()
     labels: tuple[str, ...] | None = None
+    demand: IntArray | None = None
+    weight: FloatArray | None = None
+    quota: Quota | None = None
+    budget: float | None = None
+    visit_cost: FloatArray | None = None
+    open: bool = False
+    end: int | None = None
+    fleet: Fleet | None = None
+    roads: Roads | None = None
+    extra: dict[str, tuple[str, ...]] | None = None
 
     @classmethod
     def from_coordinates(
@@ -77,9 +104,23 @@ class Instance:
         depot: int | None = None,
         required: Sequence[int] = (),
         forbidden: Sequence[int] = (),
+        stops: Sequence[int] | None = None,
         labels: Sequence[str] | None = None,
+        demand: int | Sequence[int] | None = None,
+        weight: Sequence[float] | None = None,
+        quota: Quota | float | None = None,
+        budget: float | None = None,
+        visit_cost: float | Sequence[float] | None = None,
+        open: bool = False,
+        end: int | None = None,
+        fleet: Fleet | None = None,
+        extra: Mapping[str, Sequence[str]] | None = None,
     ) -> Instance:
-        """An instance from points and exactly one of ``nearest``, ``radius`` and ``sets``."""
+        """An instance from points and exactly one of ``nearest``, ``radius`` and ``sets``.
+
+        ``stops``: the places that may be stops, instead of those that are ``forbidden``. ``quota``:
+        a share of the weight, or a :class:`Quota`. The others as in :class:`Instance`.
+        """
         return cls(
             metric=metric,
             rule=make_rule(nearest, radius, sets),
@@ -87,8 +128,17 @@ class Instance:
             name=name,
             depot=depot,
             required=required,  # type: ignore[arg-type]
-            forbidden=forbidden,  # type: ignore[arg-type]
+            forbidden=all_but(stops, forbidden, coordinates),
             labels=labels,  # type: ignore[arg-type]
+            demand=demand,  # type: ignore[arg-type]
+            weight=weight,  # type: ignore[arg-type]
+            quota=quota,  # type: ignore[arg-type]
+            budget=budget,
+            visit_cost=visit_cost,  # type: ignore[arg-type]
+            open=open,
+            end=end,
+            fleet=fleet,
+            extra=extra,  # type: ignore[arg-type]
         )
 
     @classmethod
@@ -104,11 +154,21 @@ class Instance:
         depot: int | None = None,
         required: Sequence[int] = (),
         forbidden: Sequence[int] = (),
+        stops: Sequence[int] | None = None,
         labels: Sequence[str] | None = None,
+        demand: int | Sequence[int] | None = None,
+        weight: Sequence[float] | None = None,
+        quota: Quota | float | None = None,
+        budget: float | None = None,
+        visit_cost: float | Sequence[float] | None = None,
+        open: bool = False,
+        end: int | None = None,
+        fleet: Fleet | None = None,
+        extra: Mapping[str, Sequence[str]] | None = None,
     ) -> Instance:
         """An instance from distances and exactly one of ``nearest``, ``radius`` and ``sets``.
 
-        ``coordinates`` may be given to be drawn by.
+        ``coordinates`` may be given to be drawn by; the others as in :meth:`from_coordinates`.
         """
         return cls(
             metric="matrix",
@@ -118,8 +178,17 @@ class Instance:
             name=name,
             depot=depot,
             required=required,  # type: ignore[arg-type]
-            forbidden=forbidden,  # type: ignore[arg-type]
+            forbidden=all_but(stops, forbidden, matrix),
             labels=labels,  # type: ignore[arg-type]
+            demand=demand,  # type: ignore[arg-type]
+            weight=weight,  # type: ignore[arg-type]
+            quota=quota,  # type: ignore[arg-type]
+            budget=budget,
+            visit_cost=visit_cost,  # type: ignore[arg-type]
+            open=open,
+            end=end,
+            fleet=fleet,
+            extra=extra,  # type: ignore[arg-type]
         )
 
     def __post_init__(self) -> None:
@@ -130,13 +199,15 @@ class Instance:
         if self.metric == "matrix":
             if self.matrix is None:
                 raise InputError("matrix: the metric 'matrix' needs a distance matrix")
-            matrix = _checked_matrix(self.matrix)
+            matrix = checked_matrix(self.matrix)
         elif self.matrix is not None:
             raise InputError(f"matrix: the metric {self.metric!r} takes coordinates, not a matrix")
         elif self.coordinates is None:
             raise InputError(f"coordinates: the metric {self.metric!r} needs them")
+        if self.roads is not None and (matrix is None or self.coordinates is None):
+            raise InputError("roads: need a distance matrix, and coordinates")
         if self.coordinates is not None:
-            coordinates = _checked_coordinates(self.coordinates, self.metric)
+            coordinates = checked_coordinates(self.coordinates, self.drawn_metric)
         n = len(matrix) if matrix is not None else len(coordinates)  # type: ignore[arg-type]
         if coordinates is not None and len(coordinates) != n:
             raise InputError(f"coordinates: {len(coordinates)} of them for {n} places")
@@ -145,29 +216,69 @@ class Instance:
         checked: dict[str, Any] = {
             "coordinates": coordinates,
             "matrix": matrix,
-            "rule": _checked_rule(self.rule, n),
-            "required": _checked_places("required", self.required, n),
-            "forbidden": _checked_places("forbidden", self.forbidden, n),
+            "rule": checked_rule(self.rule, n),
+            "required": checked_places("required", self.required, n),
+            "forbidden": checked_places("forbidden", self.forbidden, n),
+            "labels": checked_labels(self.labels, n),
+            "extra": checked_extra(self.extra, n),
+            "demand": whole_of_each("demand", self.demand, n, usual=1),
+            "weight": numbers_of_each("weight", self.weight, n),
+            "quota": make_quota(self.quota),
+            "budget": one_number("budget", self.budget),
+            "visit_cost": numbers_of_each("visit_cost", self.visit_cost, n, usual=0.0),
+            "fleet": make_fleet(self.fleet),
         }
-        if self.depot is not None:
-            checked["depot"] = _checked_places("depot", [self.depot], n)[0]
-        if self.labels is not None:
-            if len(self.labels) != n:
-                raise InputError(f"labels: {len(self.labels)} of them for {n} places")
-            checked["labels"] = tuple(str(label) for label in self.labels)
+        for field in ("depot", "end"):
+            if getattr(self, field) is not None:
+                checked[field] = checked_places(field, [getattr(self, field)], n)[0]
+        if not isinstance(self.open, bool | np.bool_):
+            raise InputError(f"open: expected true or false, got {shown(self.open)}")
+        checked["open"] = bool(self.open) or self.end is not None
         for field, value in checked.items():
             object.__setattr__(self, field, value)
+        self._check_together()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Come back from a pickle, with what was computed already; arrays are read-only again."""
+        self.__dict__.update(state)
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+
+    def _check_together(self) -> None:
+        """Refuse fields that exclude each other."""
         banned = set(self.forbidden)
-        if self.depot is not None and self.depot in banned:
-            raise InputError(f"depot: place {self.label(self.depot)} is forbidden too")
+        for field in ("depot", "end"):
+            place = getattr(self, field)
+            if place is not None and place in banned:
+                raise InputError(f"{field}: place {self.label(place)} is forbidden too")
         for place in self.required:
             if place in banned:
                 raise InputError(f"required: place {self.label(place)} is forbidden too")
+        if self.end is not None and self.end == self.depot:
+            raise InputError("end: is the depot; a tour returns there by itself, leave out end")
+        if self.quota is not None and self.budget is not None:
+            raise InputError("quota and budget: give only one of them")
+        if self.quota is not None:
+            wanted, total = self.quota_weight, self.total_weight
+            if wanted > total * SAME:
+                raise InputError(f"quota: {wanted:g} is more than the total weight {total:g}")
+        if self.fleet is not None:
+            if self.depot is None:
+                raise InputError("fleet: routes start at a depot; give one")
+            for field in ("end", "budget"):
+                if getattr(self, field) is not None:
+                    raise InputError(f"fleet and {field}: give only one of them")
 
     @property
     def n(self) -> int:
         """Number of places."""
         return len(self.matrix) if self.matrix is not None else len(self.coordinates)  # type: ignore[arg-type]
+
+    @property
+    def drawn_metric(self) -> str:
+        """The metric that the coordinates belong to: the globe's where distances are by road."""
+        return self.metric if self.roads is None else "haversine"
 
     @cached_property
     def symmetric(self) -> bool:
@@ -176,28 +287,74 @@ class Instance:
 
     @cached_property
     def integral(self) -> bool:
-        """Whether all distances are whole numbers, so that lengths are too."""
+        """Whether all distances and visit costs are whole numbers, so that costs are too."""
+        costs = self.visit_cost
+        if costs is not None and not np.all(costs == np.floor(costs)):
+            return False
         if self.matrix is not None:
             return bool(np.all(self.matrix == np.floor(self.matrix)))
         return self.metric in metrics.INTEGER_METRICS
 
     @cached_property
     def must_visit(self) -> IntArray:
-        """The depot, if any, and the required places, int64[m], ascending, each once."""
-        depot = [] if self.depot is None else [self.depot]
-        return np.unique(np.array([*depot, *self.required], dtype=np.int64))
+        """Depot and end, if any, and the required places, int64[m], ascending, each once."""
+        ends = [place for place in (self.depot, self.end) if place is not None]
+        return np.unique(np.array([*ends, *self.required], dtype=np.int64))
+
+    @cached_property
+    def demands(self) -> IntArray:
+        """How many stops must cover each place, int64[n]."""
+        return np.ones(self.n, dtype=np.int64) if self.demand is None else self.demand
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """What each place counts, float64[n]."""
+        return np.ones(self.n) if self.weight is None else self.weight
+
+    @cached_property
+    def visit_costs(self) -> FloatArray:
+        """What each place costs as a stop, float64[n]."""
+        return np.zeros(self.n) if self.visit_cost is None else self.visit_cost
+
+    @cached_property
+    def total_weight(self) -> float:
+        """The weight of all places."""
+        return float(self.weights.sum())
+
+    @property
+    def quota_weight(self) -> float:
+        """The weight that must be served: all of it, that of the quota, or 0 with a budget."""
+        if self.budget is not None:
+            return 0.0
+        return self.total_weight if self.quota is None else self.quota.of(self.total_weight)
+
+    @property
+    def partial(self) -> bool:
+        """Whether some places may be left out, as there is a quota or a budget."""
+        return self.quota is not None or self.budget is not None
+
+    @cached_property
+    def features(self) -> frozenset[str]:
+        """What it asks for beyond the plain problem; see FEATURES."""
+        uses = {
+            "demand": self.demand is not None,
+            "quota": self.quota is not None,
+            "budget": self.budget is not None,
+            "visit cost": self.visit_cost is not None,
+            "open": self.open,
+            "fleet": self.fleet is not None,
+        }
+        return frozenset(feature for feature in FEATURES if uses[feature])
 
     @cached_property
     def coverage(self) -> Coverage:
-        """Who covers whom, built on first use; an error where some place has no coverer."""
+        """Who covers whom, built on first use; an error where no tour can serve who must be."""
+        from covertour.problem.feasibility import check_coverable
+
         coverage = build_coverage(
             self.metric, self.coordinates, self.matrix, self.rule, self.forbidden
         )
-        alone = np.flatnonzero(np.diff(coverage.covered_by_start) == 0)
-        if len(alone):
-            raise InputError(
-                f"{self.name}: no allowed place covers {self.describe(alone)}, so no tour can"
-            )
+        check_coverable(self, coverage)
         return coverage
 
     def label(self, place: int) -> str:
@@ -220,12 +377,50 @@ class Instance:
         found = metrics.distances(self.metric, self.coordinates[a], self.coordinates[b])
         return np.where(a == b, 0.0, found)
 
+    def cover_distances(self, stops: npt.ArrayLike, places: npt.ArrayLike) -> FloatArray:
+        """How far places are from stops that cover them, element by element.
+
+        By road that is measured as the coverage rule does, on foot for instance, in kilometres.
+        """
+        if self.roads is None or self.roads.pair is None:
+            return self.distances(stops, places)
+        return self.roads.cover_distances(self.n, stops, places)
+
     def length(self, places: npt.ArrayLike) -> float:
-        """Length of the closed tour through the places in this order."""
+        """Length of the tour through the places in this order, with the way back unless open.
+
+        The routes of a fleet follow each other, each from the depot on.
+        """
         stops = np.asarray(places, dtype=np.int64)
         if len(stops) < 2:
             return 0.0
-        return float(self.distances(stops, np.roll(stops, -1)).sum())
+        legs = self.distances(stops, np.roll(stops, -1))
+        if self.open:
+            legs = legs[:-1]
+            if self.fleet is not None:  # no way back from any route
+                legs = legs[stops[1:] != self.depot]
+        return float(legs.sum())
+
+    def cost(self, places: npt.ArrayLike) -> float:
+        """What a tour costs: its length and the visit costs of its stops."""
+        length = self.length(places)
+        if self.visit_cost is None:
+            return length
+        return length + float(self.visit_cost[np.asarray(places, dtype=np.int64)].sum())
+
+    def covered(self, places: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+        """Which places have their demand met by these stops, bool[n]."""
+        stops = np.unique(np.asarray(places, dtype=np.int64))
+        table = self.coverage
+        begin, end = table.covers_start[stops], table.covers_start[stops + 1]
+        count = end - begin
+        offset = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+        who = table.covers[np.repeat(begin, count) + offset]
+        return np.bincount(who, minlength=self.n) >= self.demands
+
+    def covered_weight(self, places: npt.ArrayLike) -> float:
+        """The weight of the places whose demand is met by these stops."""
+        return float(self.weights[self.covered(places)].sum())
 
     def _repr_html_(self) -> str:
         from covertour.problem.drawing import as_html
@@ -253,157 +448,11 @@ def make_rule(
     return Sets(tuple(sets))  # type: ignore[arg-type]  # checked by Instance
 
 
-def _numbers(field: str, values: Any) -> FloatArray:
-    try:
-        found = np.asarray(values)
-        if found.dtype.kind not in "biufO" or (found.dtype.kind == "b" and found.size):
-            raise InputError(f"{field}: expected numbers, got {shown(values)}")
-        return np.array(found, dtype=np.float64)
-    except OverflowError:
-        raise InputError(f"{field}: a number is too large") from None
-    except InputError:
-        raise
-    except (TypeError, ValueError):
-        raise InputError(f"{field}: expected numbers in rows of one length") from None
-
-
-def _checked_coordinates(values: Any, metric: str) -> FloatArray:
-    points = _numbers("coordinates", values)
-    if points.size == 0:
-        return np.empty((0, 2))
-    if points.ndim != 2 or points.shape[1] != 2:
-        raise InputError(f"coordinates: expected n rows of two numbers, got shape {points.shape}")
-    bad = np.flatnonzero(~(np.abs(points) <= LARGEST_COORDINATE).all(axis=1))
-    if len(bad):
-        place = int(bad[0])
-        raise InputError(f"coordinates: place {place} has {points[place].tolist()}, not finite")
-    _refuse_all_but_equal(points)
-    if metric in metrics.SPHERE_KM:
-        longitude, latitude = points[:, 0], points[:, 1]
-        if metric == "geo":
-            longitude, latitude = latitude, longitude
-        for what, column, limit in (("latitude", latitude, 90), ("longitude", longitude, 360)):
-            bad = np.flatnonzero(np.abs(column) > limit)
-            if len(bad):
-                place = int(bad[0])
-                raise InputError(
-                    f"coordinates: place {place} has {what} {column[place]:g}, outside ±{limit}"
-                )
-    points.flags.writeable = False
-    return points
-
-
-def _refuse_all_but_equal(points: FloatArray) -> None:
-    """An error where two places are in different spots and yet less than LEAST_APART apart."""
-    tiny = (points != 0.0) & (np.abs(points) < LEAST_APART)
-    if not tiny.any():  # larger numbers that differ, differ by more
-        return
-    spot, merged = (
-        np.unique(rows + 0.0, axis=0, return_inverse=True)[1]  # -0.0 becomes 0.0
-        for rows in (points, points * ~tiny)
-    )
-    order = np.lexsort((spot, merged))
-    same, differ = np.diff(merged[order]) == 0, np.diff(spot[order]) != 0
-    clash = np.flatnonzero(same & differ)
-    if len(clash):
-        one, other = sorted(order[clash[0] : clash[0] + 2].tolist())
-        raise InputError(
-            f"coordinates: places {one} and {other} are less than {LEAST_APART:g} apart, "
-            "too near to tell from one spot; use a smaller unit"
-        )
-
-
-def _checked_matrix(values: Any) -> FloatArray:
-    matrix = _numbers("matrix", values)
-    if matrix.size == 0:
-        return np.empty((0, 0))
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise InputError(f"matrix: expected a square, got shape {matrix.shape}")
-    bad = np.argwhere(~((matrix >= 0) & (matrix <= LARGEST_COORDINATE)))
-    if len(bad):
-        i, j = (int(index) for index in bad[0])
-        raise InputError(
-            f"matrix: row {i}, column {j} is {matrix[i, j]:g}; distances are finite and >= 0"
-        )
-    np.fill_diagonal(matrix, 0.0)
-    tiny = np.argwhere((matrix > 0) & (matrix < LEAST_APART))
-    if len(tiny):
-        i, j = (int(index) for index in tiny[0])
-        raise InputError(
-            f"matrix: row {i}, column {j} is {matrix[i, j]:g}; distances are 0 or at least "
-            f"{LEAST_APART:g}; use a smaller unit"
-        )
-    matrix.flags.writeable = False
-    return matrix
-
-
-def _checked_rule(rule: Rule, n: int) -> Rule:
-    match rule:
-        case Nearest(k):
-            counts = _one_or_each("nearest", k, n)
-            if np.any(counts != np.floor(counts)):
-                raise InputError("nearest: expected whole numbers")
-            if np.any(counts > LARGEST_NEAREST):
-                raise InputError(
-                    f"nearest: {np.max(counts):g} is too large, "
-                    f"expected at most {LARGEST_NEAREST:g}"
-                )
-            whole = counts.astype(np.int64)
-            return Nearest(int(whole) if whole.ndim == 0 else whole)
-        case Radius(r):
-            radius = _one_or_each("radius", r, n)
-            return Radius(float(radius) if radius.ndim == 0 else radius)
-        case Sets(sets):
-            if len(sets) != n:
-                raise InputError(f"sets: {len(sets)} of them for {n} places")
-            return Sets(_checked_sets(sets, n))
-    raise InputError(f"coverage: expected Nearest, Radius or Sets, got {rule!r}")
-
-
-def _one_or_each(field: str, values: Any, n: int) -> FloatArray:
-    """One number for all places or one each, finite and not negative."""
-    numbers = _numbers(field, values)
-    if numbers.ndim > 1 or (numbers.ndim == 1 and len(numbers) != n):
-        raise InputError(f"{field}: expected one number or {n}, one per place")
-    flat = np.atleast_1d(numbers)
-    bad = np.flatnonzero(~((flat >= 0) & (flat <= LARGEST_COORDINATE)))
-    if len(bad):
-        whose = f" of place {bad[0]}" if numbers.ndim else ""
-        raise InputError(f"{field}: {flat[bad[0]]:g}{whose} is not a finite number >= 0")
-    numbers.flags.writeable = False
-    return numbers
-
-
-def _checked_sets(sets: Sequence[Any], n: int) -> tuple[IntArray, ...]:
-    """The members of each set, ascending and each once; all sets at a time, as they may be many."""
-    if all(isinstance(members, list | tuple | np.ndarray) for members in sets):
-        try:
-            count = np.array([len(members) for members in sets])
-            flat = np.array(list(chain.from_iterable(sets)), dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            flat = np.array([np.nan])
-        if flat.ndim == 1 and np.all((flat >= 0) & (flat < n) & (flat == np.floor(flat))):
-            owner = np.repeat(np.arange(n), count)
-            pairs = np.unique(owner * n + flat.astype(np.int64))
-            members = pairs % n
-            members.flags.writeable = False
-            ends = np.searchsorted(pairs, np.arange(1, n + 1) * n).tolist()
-            return tuple(members[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True))
-    # Something is wrong somewhere: go through them one by one to say where.
-    return tuple(_place_array(f"sets[{i}]", members, n) for i, members in enumerate(sets))
-
-
-def _place_array(field: str, values: Any, n: int) -> IntArray:
-    numbers = _numbers(field, values)
-    if numbers.ndim != 1 or np.any(numbers != np.floor(numbers)):
-        raise InputError(f"{field}: expected a list of place numbers")
-    bad = numbers[(numbers < 0) | (numbers >= n)]
-    if len(bad):
-        raise InputError(f"{field}: place {bad[0]:g} does not exist, there are 0 to {n - 1}")
-    places = np.unique(numbers.astype(np.int64))
-    places.flags.writeable = False
-    return places
-
-
-def _checked_places(field: str, values: Any, n: int) -> tuple[int, ...]:
-    return tuple(_place_array(field, list(values), n).tolist())
+def all_but(stops: Sequence[int] | None, forbidden: Sequence[int], places: Any) -> tuple[int, ...]:
+    """The places that are forbidden where only ``stops`` may be stops; None for no such wish."""
+    if stops is None:
+        return tuple(forbidden)
+    if len(forbidden):
+        raise InputError("stops and forbidden: give only one of them")
+    n = len(places)
+    return tuple(sorted(set(range(n)) - set(checked_places("stops", stops, n))))

@@ -7,7 +7,7 @@ solvers, the coverage table or the metrics they use: a mistake there cannot hide
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,73 +15,13 @@ import numpy.typing as npt
 from covertour.problem.coverage import MILLIMETRE, SAME, Nearest, Radius, Sets
 from covertour.problem.instance import Instance
 from covertour.problem.metric import FloatArray, IntArray
-from covertour.problem.tour import Tour, same_length
+from covertour.problem.tour import Tour
+from covertour.problem.verdict import Verdict
 
 PAIRS_AT_A_TIME = 4_000_000
 FEW_PAIRS = 20_000
 SAMPLE = 32
 """How many stops are measured against all places to learn how far a look has to go."""
-
-
-@dataclass(frozen=True, eq=False)
-class Verdict:
-    """Everything that is wrong with a tour; ``ok`` where nothing is.
-
-    Place numbers, ascending: ``uncovered`` by the tour, ``repeated`` on it, ``forbidden`` but on
-    it, ``missing`` though required (or the depot), ``unknown`` numbers that are no place.
-    ``length`` is the true length of the tour, NaN where it has unknown places; ``claimed`` the
-    length it came with, None if none (a NaN is no claim).
-    """
-
-    stops: int
-    length: float
-    claimed: float | None
-    uncovered: tuple[int, ...]
-    repeated: tuple[int, ...]
-    forbidden: tuple[int, ...]
-    missing: tuple[int, ...]
-    unknown: tuple[int, ...]
-    starts_elsewhere: bool
-
-    @property
-    def length_is_right(self) -> bool:
-        """Whether the claimed length is the true one, to a relative 1e-6."""
-        return self.claimed is None or same_length(self.claimed, self.length)
-
-    @property
-    def ok(self) -> bool:
-        """Whether this is a covering tour of the instance that keeps all its rules."""
-        return self.length_is_right and not (
-            self.stops == 0
-            or self.uncovered
-            or self.repeated
-            or self.forbidden
-            or self.missing
-            or self.unknown
-            or self.starts_elsewhere
-        )
-
-    def problems(self, instance: Instance) -> list[str]:
-        """One sentence per kind of mistake, with the places by name; empty where all is well."""
-        found = []
-        if self.stops == 0:
-            found.append("the tour has no stop")
-        if self.unknown:
-            found.append(f"no such place: {', '.join(map(str, self.unknown[:8]))}")
-        for places, what in (
-            (self.uncovered, "not covered"),
-            (self.repeated, "visited more than once"),
-            (self.forbidden, "forbidden but visited"),
-            (self.missing, "required but not visited"),
-        ):
-            if places:
-                found.append(f"{what} ({len(places)}): {instance.describe(places)}")
-        if self.starts_elsewhere:
-            assert instance.depot is not None
-            found.append(f"does not start at the depot, place {instance.label(instance.depot)}")
-        if not self.length_is_right:
-            found.append(f"claims length {self.claimed:.10g} but has {self.length:.10g}")
-        return found
 
 
 def verify(instance: Instance, tour: Tour | Sequence[int] | IntArray) -> Verdict:
@@ -97,31 +37,118 @@ def verify(instance: Instance, tour: Tour | Sequence[int] | IntArray) -> Verdict
     known = (stops >= 0) & (stops < n)
     unknown = sorted(set(stops[~known].tolist()))
     visits = np.bincount(stops[known], minlength=n)
-    needed = [*instance.required, *([] if instance.depot is None else [instance.depot])]
-    covered = visits > 0
-    covered[list(instance.forbidden)] = False
-    if not covered.all():
-        for places in _covered_by(instance, np.flatnonzero(covered)):
-            covered[places] = True
+    ends = (place for place in (instance.depot, instance.end) if place is not None)
+    needed = {*instance.required, *ends}
+    met = _times_covered(instance, visits > 0) >= _demand(instance)
+    weights = np.ones(n) if instance.weight is None else instance.weight
+    cost = length = float("nan")
+    if not unknown:
+        length = _length(instance, stops)
+        cost = length + float(_visit_costs(instance)[stops].sum())
+    known_ends = len(stops) > 0 and not unknown
+    repeated = visits > 1
+    if instance.fleet is not None:
+        repeated[instance.depot] = False
     return Verdict(
         stops=len(stops),
-        length=float("nan") if unknown else _length(instance, stops),
+        length=length,
+        cost=cost,
         claimed=claimed,
-        uncovered=tuple(np.flatnonzero(~covered).tolist()),
-        repeated=tuple(np.flatnonzero(visits > 1).tolist()),
+        uncovered=tuple(np.flatnonzero(~met).tolist()),
+        repeated=tuple(np.flatnonzero(repeated).tolist()),
         forbidden=tuple(place for place in sorted(instance.forbidden) if visits[place]),
-        missing=tuple(place for place in sorted(set(needed)) if not visits[place]),
+        missing=tuple(place for place in sorted(needed) if not visits[place]),
         unknown=tuple(unknown),
         starts_elsewhere=instance.depot is not None
         and bool(visits[instance.depot])
         and int(stops[0]) != instance.depot,
+        ends_elsewhere=known_ends and instance.end is not None and int(stops[-1]) != instance.end,
+        covered_weight=float(weights[met].sum()),
+        quota=_quota(instance, weights),
+        over_budget=_over_budget(instance, cost),
+        **(_routes(instance, stops) if known_ends else {}),
     )
+
+
+def _demand(instance: Instance) -> IntArray:
+    return np.ones(instance.n, dtype=np.int64) if instance.demand is None else instance.demand
+
+
+def _visit_costs(instance: Instance) -> FloatArray:
+    return np.zeros(instance.n) if instance.visit_cost is None else instance.visit_cost
+
+
+def _quota(instance: Instance, weights: FloatArray) -> float | None:
+    """The weight that must be served; None where every place must be."""
+    if instance.budget is not None:
+        return 0.0
+    if instance.quota is None:
+        return None
+    if instance.quota.weight is not None:
+        return instance.quota.weight
+    assert instance.quota.share is not None
+    return instance.quota.share * float(weights.sum())
+
+
+def _over_budget(instance: Instance, cost: float) -> float:
+    if instance.budget is None or not cost > instance.budget * (1 + 1e-9):
+        return 0.0
+    return cost - instance.budget
+
+
+def _routes(instance: Instance, stops: IntArray) -> dict[str, Any]:
+    """What a fleet's routes break; nothing without a fleet, or where the tour starts elsewhere."""
+    fleet, depot = instance.fleet, instance.depot
+    if fleet is None or stops[0] != depot:
+        return {}
+    routes: list[list[int]] = []
+    for stop in stops.tolist():
+        if stop == depot:
+            routes.append([])
+        routes[-1].append(stop)
+    long, full, empty = [], [], []
+    for number, route in enumerate(routes, start=1):
+        places = np.array(route)
+        following = places if instance.open else np.append(places, places[0])
+        cost = float(_distance(instance, following[:-1], following[1:]).sum())
+        cost += float(_visit_costs(instance)[places].sum())
+        if fleet.max_length is not None and cost > fleet.max_length * (1 + 1e-9):
+            long.append(number)
+        if fleet.max_stops is not None and len(route) - 1 > fleet.max_stops:
+            full.append(number)
+        if len(route) == 1 and len(routes) > 1:
+            empty.append(number)
+    spare = 0 if fleet.vehicles is None else max(0, len(routes) - fleet.vehicles)
+    return {
+        "routes": len(routes),
+        "spare_routes": spare,
+        "long_routes": tuple(long),
+        "full_routes": tuple(full),
+        "empty_routes": tuple(empty),
+    }
 
 
 def _length(instance: Instance, stops: IntArray) -> float:
     if len(stops) < 2:
         return 0.0
-    return float(_distance(instance, stops, np.concatenate([stops[1:], stops[:1]])).sum())
+    following = stops if instance.open else np.concatenate([stops, stops[:1]])
+    start, end = following[:-1], following[1:]
+    if instance.open and instance.fleet is not None:
+        driven = end != instance.depot
+        start, end = start[driven], end[driven]
+    return float(_distance(instance, start, end).sum())
+
+
+def _times_covered(instance: Instance, visited: npt.NDArray[np.bool_]) -> IntArray:
+    """By how many stops each place is covered; a stop covers itself once."""
+    allowed = visited.copy()
+    allowed[list(instance.forbidden)] = False
+    times = allowed.astype(np.int64)
+    if instance.demand is None and allowed.all():
+        return times
+    for stop, place in _covered_pairs(instance, np.flatnonzero(allowed)):
+        times += np.bincount(place[place != stop], minlength=instance.n)
+    return times
 
 
 def _distance(instance: Instance, i: IntArray, j: IntArray, rounded: bool = True) -> FloatArray:
@@ -166,25 +193,30 @@ def _arc(a: FloatArray, b: FloatArray, turn: FloatArray) -> FloatArray:
     return 2 * np.arctan2(np.sqrt(near), np.sqrt(opposite))
 
 
-def _covered_by(instance: Instance, stops: IntArray) -> Iterator[IntArray]:
-    """Arrays that together hold every place covered by one of the stops, itself aside."""
+def _covered_pairs(instance: Instance, stops: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
+    """Arrays of stops and places, element by element: the stop covers the place, each pair once.
+
+    A stop may or may not be among its own.
+    """
     match instance.rule:
         case Sets(sets):
-            for stop in stops:
-                yield sets[stop]
+            counts = [len(sets[stop]) for stop in stops]
+            if sum(counts):
+                yield np.repeat(stops, counts), np.concatenate([sets[stop] for stop in stops])
         case Radius(r):
             radius = np.broadcast_to(np.asarray(r, dtype=np.float64), instance.n)
             for index, place in _pairs_in_reach(instance, stops, _reach(instance, radius[stops])):
                 stop = stops[index]
                 far = _distance(instance, stop, place)
-                yield place[far <= radius[stop] * SAME + _slack(instance, rounded=True)]
+                near = far <= radius[stop] * SAME + _slack(instance, rounded=True)
+                yield stop[near], place[near]
         case Nearest(k):
             wanted = np.broadcast_to(np.minimum(k, instance.n - 1), instance.n)
-            if np.any(wanted[stops] == instance.n - 1):
-                yield np.arange(instance.n)
-                return
-            stops = stops[wanted[stops] > 0]
-            yield from _nearest(instance, stops, wanted[stops])
+            everyone = np.arange(instance.n)
+            for stop in stops[wanted[stops] == instance.n - 1]:
+                yield np.broadcast_to(stop, instance.n), everyone
+            some = stops[(wanted[stops] > 0) & (wanted[stops] < instance.n - 1)]
+            yield from _nearest(instance, some, wanted[some])
 
 
 def _slack(instance: Instance, rounded: bool) -> float:
@@ -193,7 +225,9 @@ def _slack(instance: Instance, rounded: bool) -> float:
     return MILLIMETRE if instance.metric == "haversine" or unrounded_geo else 0.0
 
 
-def _nearest(instance: Instance, stops: IntArray, wanted: IntArray) -> Iterator[IntArray]:
+def _nearest(
+    instance: Instance, stops: IntArray, wanted: IntArray
+) -> Iterator[tuple[IntArray, IntArray]]:
     """For each stop its wanted number of nearest others and what is tied with the last of them.
 
     Where pairs are few, or a matrix knows no reach, all are looked at. Otherwise looks around all
@@ -210,7 +244,8 @@ def _nearest(instance: Instance, stops: IntArray, wanted: IntArray) -> Iterator[
                 some == everyone, -1.0, _distance(instance, some, everyone, rounded=False)
             )
             last = np.take_along_axis(np.sort(far), wanted[begin : begin + step, None], axis=1)
-            yield np.flatnonzero((far <= last * SAME + slack).any(axis=0))
+            index, place = np.nonzero(far <= last * SAME + slack)
+            yield some[index, 0], place
         return
     reach = _first_reach(instance, stops, wanted)
     while len(stops):
@@ -227,7 +262,8 @@ def _nearest(instance: Instance, stops: IntArray, wanted: IntArray) -> Iterator[
             limit = last * SAME + slack
             enough = (count > wanted[mine] + 1) & (limit < far[first + count - 1])
             enough |= count == instance.n
-            yield place[np.repeat(enough, count) & (far <= np.repeat(limit, count))]
+            near = np.repeat(enough, count) & (far <= np.repeat(limit, count))
+            yield stops[index[near]], place[near]
             done[mine[enough]] = True
         stops, wanted = stops[~done], wanted[~done]
         reach *= 2.0

@@ -58,7 +58,7 @@ def test_reduced_cost_fixing_keeps_every_tour_below_the_cutoff(seed):
     assert best.optimal
     relaxation = relaxed(instance)
     bounds = Bounds(relaxation)
-    cutoff = best.length * 1.02
+    cutoff = best.cost * 1.02
     room = cutoff * relaxation.scale - price(relaxation).value
     before = len(relaxation.pair_u)
     bounds.fix_at_root(price(relaxation, exact_below=room), cutoff)

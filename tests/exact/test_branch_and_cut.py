@@ -21,7 +21,7 @@ def proven(instance, **options):
     proof = prove(instance, everyone(instance), Clock(), **options)
     assert proof.optimal
     assert not proof.warnings
-    assert proof.length * (1 - 1e-6) <= proof.bound <= proof.length
+    assert proof.cost * (1 - 1e-6) <= proof.bound <= proof.cost
     assert verify(instance, make_tour(instance, proof.places)).ok
     return proof
 
@@ -31,7 +31,7 @@ def test_a_random_instance_is_solved_from_a_poor_tour(rule):
     instance = random_instance(30, seed=3, **rule)
     proof = proven(instance)
     assert proof.nodes >= 1
-    assert proof.length < instance.length(everyone(instance))
+    assert proof.cost < instance.length(everyone(instance))
 
 
 def test_pairs_decided_in_the_tree_raise_its_bound():
@@ -47,14 +47,14 @@ def test_without_coverage_it_is_the_travelling_salesman():
     ring = np.array([[np.cos(a), np.sin(a)] for a in np.linspace(0, 2 * np.pi, 13)[:-1]])
     shuffled = np.random.default_rng(0).permutation(12)
     instance = Instance.from_coordinates(ring[shuffled], nearest=0)
-    assert proven(instance).length == pytest.approx(24 * np.sin(np.pi / 12))
+    assert proven(instance).cost == pytest.approx(24 * np.sin(np.pi / 12))
 
 
 def test_whole_distances_give_a_whole_bound():
     points = np.random.default_rng(1).integers(0, 100, (30, 2))
     instance = Instance.from_coordinates(points, metric="euc_2d", nearest=4)
     proof = proven(instance)
-    assert proof.bound == proof.length
+    assert proof.bound == proof.cost
 
 
 def test_rules_of_the_instance_are_kept():
@@ -65,14 +65,14 @@ def test_rules_of_the_instance_are_kept():
     proof = proven(free.with_changes(depot=0, required=(7, 11), forbidden=banned))
     assert not set(banned) & set(proof.places.tolist())
     assert {0, 7, 11} <= set(proof.places.tolist())
-    assert proof.length >= best.length
+    assert proof.cost >= best.cost
 
 
 def test_one_place_covers_all():
     instance = Instance.from_coordinates([[0, 0], [1, 0], [0, 1]], radius=[2, 0, 0])
     proof = proven(instance)
     assert proof.places.tolist() == [0]
-    assert (proof.length, proof.bound) == (0.0, 0.0)
+    assert (proof.cost, proof.bound) == (0.0, 0.0)
 
 
 def test_there_and_back():
@@ -80,19 +80,19 @@ def test_there_and_back():
     instance = Instance.from_coordinates(points, radius=2)
     proof = proven(instance)
     assert len(proof.places) == 2
-    assert proof.length == pytest.approx(14.0)
+    assert proof.cost == pytest.approx(14.0)
 
 
 def test_a_detour_shorter_than_the_direct_way():
     # 0 and 1 must be stops; between them the way over 2 is shorter than the direct one.
     matrix = [[0, 10, 1, 9], [10, 0, 1, 9], [1, 1, 0, 9], [9, 9, 9, 0]]
     instance = Instance.from_matrix(matrix, sets=[[3], [], [], []], required=(0, 1))
-    assert proven(instance).length == 12
+    assert proven(instance).cost == 12
 
 
 def test_all_places_at_one_point():
     instance = Instance.from_coordinates(np.zeros((5, 2)), sets=[[]] * 5)
-    assert proven(instance).length == 0.0
+    assert proven(instance).cost == 0.0
 
 
 def test_single_place():
@@ -115,7 +115,7 @@ def test_a_start_that_covers_nothing_is_refused():
 def hard():
     """An instance, a poor tour, and the shortest length."""
     instance = random_instance(40, nearest=4, seed=5)
-    return instance, everyone(instance), proven(instance).length
+    return instance, everyone(instance), proven(instance).cost
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_a_limit_leaves_a_bound_that_holds(hard, stop):
     instance, start, shortest = hard
     proof = prove(instance, start, Clock(stop))
     assert 0.0 <= proof.bound <= shortest * (1 + 1e-9)
-    assert proof.length >= shortest * (1 - 1e-9)
+    assert proof.cost >= shortest * (1 - 1e-9)
     assert verify(instance, make_tour(instance, proof.places)).ok
 
 
@@ -175,7 +175,7 @@ def test_every_better_tour_is_told(hard):
     assert lengths == sorted(lengths, reverse=True)
     assert lengths == [length for _, length in clock.trace]
     assert lengths[0] == instance.length(start)
-    assert lengths[-1] == proof.length == pytest.approx(shortest)
+    assert lengths[-1] == proof.cost == pytest.approx(shortest)
     assert all(verify(instance, make_tour(instance, places)).ok for _, places in told)
 
 
@@ -195,7 +195,7 @@ def test_rounded_points_reach_the_callers_search(hard):
         return start
 
     proof = prove(instance, start, Clock(), improve=improve)
-    assert proof.length == pytest.approx(shortest)
+    assert proof.cost == pytest.approx(shortest)
     assert all(len(places) and set(places.tolist()) <= set(start.tolist()) for places in asked)
 
 
@@ -213,3 +213,34 @@ for kernel in (
 assert len(lns.anneal_for.signatures) == 2  # of the sample and of many places
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_budget_is_proven_in_weight_and_then_in_cost(every_report):
+    points = np.random.default_rng(4).random((24, 2))
+    weight = np.random.default_rng(5).integers(1, 50, 24)
+    instance = Instance.from_coordinates(points, nearest=4, weight=weight, budget=1.2, depot=3)
+    seen = []
+    clock = Clock(on_progress=seen.append)
+    proof = prove(instance, np.array([3]), clock)
+    assert proof.optimal
+    assert proof.cheapest
+    assert proof.weight == proof.bound == instance.covered_weight(proof.places)
+    assert clock.iterations == proof.nodes
+    assert verify(instance, make_tour(instance, proof.places)).ok
+    assert all(progress.bound >= proof.weight for progress in seen)
+    # The cost is the least at which that weight is served.
+    quota = instance.with_changes(budget=None, quota={"weight": proof.weight})
+    assert proven(quota).cost == pytest.approx(proof.cost)
+
+
+def test_an_open_tour_begins_and_ends_where_it_must():
+    points = np.random.default_rng(6).random((24, 2))
+    instance = Instance.from_coordinates(points, nearest=4, depot=2, end=9)
+    start = np.array([2, *(i for i in range(24) if i not in (2, 9)), 9])
+    proof = prove(instance, start, Clock())
+    assert proof.optimal
+    assert (proof.places[0], proof.places[-1]) == (2, 9)
+    free = prove(instance.with_changes(end=None, depot=None, open=True), start, Clock())
+    assert free.optimal
+    assert free.cost <= proof.cost
+    assert proof.cost <= proven(instance.with_changes(open=False, end=None, required=(9,))).cost

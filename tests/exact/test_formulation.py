@@ -7,12 +7,10 @@ import pytest
 
 from covertour import Instance, random_instance
 from covertour.exact import formulation
-from covertour.exact.formulation import (
-    is_covering_tour,
-    make_point,
-    make_problem,
-    shortest_of_one_or_two,
-)
+from covertour.exact.formulation import make_problem
+from covertour.exact.incumbent import is_covering_tour
+from covertour.exact.point import make_point
+from covertour.exact.short import shortest_of_one_or_two
 
 
 def random_places(seed):

@@ -7,23 +7,27 @@ import pytest
 
 from covertour import Instance
 from covertour.exact.combs import combs, random_clusters
-from covertour.exact.formulation import make_point, make_problem
+from covertour.exact.formulation import make_problem
+from covertour.exact.incumbent import is_covering_tour
+from covertour.exact.point import make_point
 from covertour.exact.separation import (
     between_sets,
     components,
     connectivity,
+    demands,
     flow_sides,
     from_root,
     links,
     place_to_sets,
+    quota_covers,
     separate,
 )
 
 LEAST = 1e-3
 
 
-def random_places(rng):
-    n = int(rng.integers(5, 8))
+def random_places(rng, most=7):
+    n = int(rng.integers(5, most + 1))
     rules = (
         {"nearest": int(rng.integers(0, 3))},
         {"radius": rng.uniform(0, 3, n).tolist()},
@@ -37,22 +41,51 @@ def random_places(rng):
     )
 
 
+def general_places(rng):
+    """Places with demands, a quota or a budget, a depot and open ends, some of each."""
+    instance = random_places(rng, most=6)
+    n = instance.n
+    fields = {}
+    if rng.random() < 0.6:
+        most = np.minimum(np.diff(instance.coverage.covered_by_start), 3)
+        fields["demand"] = [int(rng.integers(0, k + 1)) for k in most]
+    fields["weight"] = rng.integers(1, 9, n).tolist()
+    limits = ({}, {"quota": float(rng.uniform(0.3, 1.0))}, {"budget": float(rng.uniform(10, 40))})
+    if rng.random() < 0.5:
+        fields["depot"] = int(rng.integers(n))
+    if rng.random() < 0.3:
+        fields["open"] = True
+    return instance.with_changes(**fields, **limits[rng.integers(3)])
+
+
 def all_tours(instance):
-    """x, [tours, n, n], and y, [tours, n], of the covering tours of at least three stops."""
-    n, coverage = instance.n, instance.coverage
+    """x, [tours, n, n], and the switches, [tours, k], of the tours of at least three stops.
+
+    A z is 1 wherever it can be: in no cut does a smaller one count more.
+    """
+    problem = make_problem(instance)
+    n = problem.n
     points = []
-    for size in range(3, n + 1):
-        for stops in combinations(range(n), size):
-            covered = {int(j) for i in stops for j in coverage.covers_of(i)}
-            if len(covered) < n or not set(instance.must_visit.tolist()) <= set(stops):
+    any_order = instance.with_changes(open=False)
+    if instance.budget is not None:
+        any_order = any_order.with_changes(budget=1e9)
+    for size in range(1, instance.n + 1):
+        for stops in combinations(range(instance.n), size):
+            if not is_covering_tour(any_order, np.array(stops)):
                 continue
-            for order in permutations(stops[1:]):
-                if order[0] < order[-1]:
-                    x, y = np.zeros((n, n)), np.zeros(n)
-                    tour = np.array([stops[0], *order])
-                    y[tour] = 1
-                    x[tour, np.roll(tour, 1)] = x[np.roll(tour, 1), tour] = 1
-                    points.append((x, y))
+            for order in permutations(stops):
+                tour = problem.closed(np.array(order))
+                if len(tour) < 3 or (order[0] > order[-1] and not instance.open):
+                    continue
+                if instance.features and not is_covering_tour(instance, np.array(order)):
+                    continue
+                x, y, z = np.zeros((n, n)), np.zeros(n), np.zeros(len(problem.weight))
+                y[tour] = 1
+                x[tour, np.roll(tour, 1)] = x[np.roll(tour, 1), tour] = 1
+                for members, need, k in zip(problem.hit_sets, problem.need, problem.z, strict=True):
+                    if k >= 0:
+                        z[k] = y[members].sum() >= need
+                points.append((x, np.append(y, z)))
     return np.array([x for x, _ in points]), np.array([y for _, y in points])
 
 
@@ -79,7 +112,7 @@ def random_point(rng, problem):
         x[(x == 1) & (x.sum(axis=1) > 2)[:, None]] = 0.5
         x = np.minimum(x, x.T)
         y = np.minimum(1.0, x.sum(axis=1) / 2)
-        return make_point(problem, y, u, v, x[u, v])
+        return make_point(problem, y, u, v, x[u, v], rng.random(len(problem.weight)))
     share = rng.dirichlet(np.ones(int(rng.integers(1, 4))))
     for weight in share:
         order = rng.permutation(n)
@@ -92,7 +125,7 @@ def random_point(rng, problem):
                 y[cycle] += weight
                 np.add.at(x, (cycle, np.roll(cycle, 1)), weight)
                 np.add.at(x, (np.roll(cycle, 1), cycle), weight)
-    return make_point(problem, y, u, v, x[u, v])
+    return make_point(problem, y, u, v, x[u, v], rng.random(len(problem.weight)))
 
 
 def families(point, rng):
@@ -101,6 +134,8 @@ def families(point, rng):
 
     return {
         "links": links(point),
+        "demands": demands(point),
+        "covers": quota_covers(point),
         "components": [cut for _, cut in connectivity(point, components(point), LEAST)],
         "root": [cut for _, cut in by_flows(from_root(point, LEAST))],
         "sets": [cut for _, cut in by_flows(between_sets(point, LEAST, rng, 5))],
@@ -114,7 +149,7 @@ def families(point, rng):
 def slack_at(point, cut):
     x = np.zeros((1, point.problem.n, point.problem.n))
     x[0, point.u, point.v] = x[0, point.v, point.u] = point.x
-    return slacks(cut, x, point.y[None])[0]
+    return slacks(cut, x, np.append(point.y, point.z)[None])[0]
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -131,16 +166,39 @@ def test_every_tour_satisfies_every_cut_and_the_point_does_not(seed):
                 assert slacks(cut, x, y).min(initial=0.0) > -1e-9, (family, cut)
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_tours_that_leave_places_out_or_open_satisfy_every_cut(seed):
+    rng = np.random.default_rng(seed)
+    instance = general_places(rng)
+    x, y = all_tours(instance)
+    problem = make_problem(instance)
+    if instance.budget is not None and len(y):
+        # Of a budget only the tours are wanted that are as good as one known before.
+        weights = y[:, problem.n :] @ problem.weight
+        known = float(rng.choice(weights))
+        total = instance.total_weight - problem.lost
+        problem = make_problem(instance, known_weight=known + total - problem.weight.sum())
+        x, y = x[weights >= known], y[weights >= known]
+    for _ in range(6):
+        point = random_point(rng, problem)
+        for family, cuts in families(point, rng).items():
+            for cut in cuts:
+                assert slack_at(point, cut) < 0, family
+                if len(x):
+                    assert slacks(cut, x, y).min() > -1e-9, (family, cut)
+
+
 def test_all_families_find_something():
     found: set[str] = set()
     for seed in range(40):
         rng = np.random.default_rng(seed)
-        problem = make_problem(random_places(rng))
+        problem = make_problem(general_places(rng))
         for _ in range(8):
             point = random_point(rng, problem)
             found |= {family for family, cuts in families(point, rng).items() if cuts}
     assert found == {
-        "links", "components", "root", "sets", "places", "blossoms", "combs", "round",
+        "links", "demands", "covers", "components", "root", "sets", "places", "blossoms", "combs",
+        "round",
     }  # fmt: skip
 
 

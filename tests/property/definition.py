@@ -7,6 +7,7 @@ compare the coverage table and the referee with it.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from covertour import Instance, Nearest, Radius, Sets
 
@@ -95,16 +96,109 @@ def covers(instance: Instance, i: int) -> set[int]:
     raise AssertionError(instance.rule)
 
 
+def routes(instance: Instance, stops: list[int]) -> list[list[int]]:
+    """The routes, each from the depot on; one where there is no fleet."""
+    if instance.fleet is None:
+        return [stops]
+    found: list[list[int]] = []
+    for stop in stops:
+        if stop == instance.depot or not found:
+            found.append([])
+        found[-1].append(stop)
+    return found
+
+
 def length(instance: Instance, stops: list[int]) -> float:
     return math.fsum(
-        distance(instance, a, b) for a, b in zip(stops, stops[1:] + stops[:1], strict=True)
+        distance(instance, a, b)
+        for route in routes(instance, stops)
+        for a, b in zip(route, route[1:] + route[:1], strict=True)
+        if not (instance.open and b == route[0])
     )
 
 
+def cost(instance: Instance, stops: list[int]) -> float:
+    visits = [] if instance.visit_cost is None else [float(instance.visit_cost[i]) for i in stops]
+    return length(instance, stops) + math.fsum(visits)
+
+
 def uncovered(instance: Instance, stops: list[int]) -> tuple[int, ...]:
-    allowed = [i for i in stops if i in range(instance.n) and i not in instance.forbidden]
-    covered = set().union(*(covers(instance, i) for i in allowed))
-    return tuple(j for j in range(instance.n) if j not in covered)
+    """The places that fewer stops cover than demand it."""
+    allowed = {i for i in stops if i in range(instance.n) and i not in instance.forbidden}
+    reached = [covers(instance, i) for i in allowed]
+
+    def wanted(j: int) -> int:
+        return 1 if instance.demand is None else int(instance.demand[j])
+
+    return tuple(j for j in range(instance.n) if sum(j in places for places in reached) < wanted(j))
+
+
+def weight(instance: Instance, places: Iterable[int]) -> float:
+    if instance.weight is None:
+        return float(len(list(places)))
+    return math.fsum(float(instance.weight[i]) for i in places)
+
+
+def served_weight(instance: Instance, stops: list[int]) -> float:
+    left_out = uncovered(instance, stops)
+    return weight(instance, [i for i in range(instance.n) if i not in left_out])
+
+
+def serves_enough(instance: Instance, stops: list[int]) -> bool:
+    if instance.budget is not None:
+        return True
+    if instance.quota is None:
+        return not uncovered(instance, stops)
+    wanted = instance.quota.weight
+    if wanted is None:
+        wanted = instance.quota.share * weight(instance, range(instance.n))
+    return served_weight(instance, stops) >= wanted * (1 - 1e-9)
+
+
+def keeps_limits(instance: Instance, stops: list[int]) -> bool:
+    """Whether budget and fleet allow these routes."""
+    if instance.budget is not None and cost(instance, stops) > instance.budget * (1 + 1e-9):
+        return False
+    fleet = instance.fleet
+    if fleet is None:
+        return True
+    ways = routes(instance, stops)
+    return (
+        (fleet.vehicles is None or len(ways) <= fleet.vehicles)
+        and (fleet.max_stops is None or all(len(way) - 1 <= fleet.max_stops for way in ways))
+        and (
+            fleet.max_length is None
+            or all(cost(instance, way) <= fleet.max_length * (1 + 1e-9) for way in ways)
+        )
+        and (len(ways) == 1 or all(len(way) > 1 for way in ways))
+    )
+
+
+def is_tour(instance: Instance, stops: list[int]) -> bool:
+    """Whether these stops in this order solve the instance."""
+    many = [i for i in stops if instance.fleet is None or i != instance.depot]
+    return (
+        len(stops) > 0
+        and len(set(many)) == len(many)
+        and not set(stops) & set(instance.forbidden)
+        and set(instance.required) <= set(stops)
+        and (instance.depot is None or stops[0] == instance.depot)
+        and (instance.end is None or stops[-1] == instance.end)
+        and serves_enough(instance, stops)
+        and keeps_limits(instance, stops)
+    )
+
+
+def value(instance: Instance, stops: list[int]) -> tuple[float, ...]:
+    """What makes a tour better than another: less of this, the first number first."""
+    price = cost(instance, stops)
+    if instance.budget is not None:
+        return (-served_weight(instance, stops), price)
+    if instance.fleet is not None and instance.fleet.objective == "fewest":
+        return (len(routes(instance, stops)), price)
+    if instance.fleet is not None and instance.fleet.objective == "balance":
+        return (max(cost(instance, way) for way in routes(instance, stops)), price)
+    return (price,)
 
 
 def covering_stops(instance: Instance) -> list[int] | None:

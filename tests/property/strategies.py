@@ -7,7 +7,7 @@ from typing import Any
 import definition
 from hypothesis import strategies as st
 
-from covertour import Instance
+from covertour import Instance, Quota
 from covertour.problem.metric import METRICS
 
 RULES = ("nearest", "radius", "sets")
@@ -96,3 +96,58 @@ def instances(
         rim, st.sampled_from((0, 0.5, 1, 2, 3, 1e6)), st.integers(0, 10**5).map(lambda v: v / 7)
     )
     return make(**fields, radius=draw(one_or_each(radius, n)))
+
+
+FEATURES = ("demand", "weight", "quota", "budget", "visit cost", "open", "end", "fleet")
+
+
+@st.composite
+def general_instances(
+    draw: st.DrawFn,
+    features: tuple[str, ...] = FEATURES[:-1],
+    metrics: tuple[str, ...] = METRICS,
+    most: int = 6,
+    symmetric: bool = False,
+) -> Instance:
+    """Instances that ask for some of the features, in any mixture that makes sense.
+
+    ``symmetric``: matrices are mirrored, so that the way back is as long as the way there.
+    """
+    wanted = draw(st.sets(st.sampled_from(features)))
+    plain = draw(instances(metrics=metrics, most=most, depot="fleet" in wanted))
+    n = plain.n
+    fields: dict[str, Any] = {}
+    if symmetric and plain.matrix is not None:
+        fields["matrix"] = plain.matrix + plain.matrix.T
+    if "demand" in wanted:
+        fields["demand"] = draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
+    if "weight" in wanted:
+        counts = st.one_of(st.integers(0, 5), st.integers(0, 100).map(lambda v: v / 8))
+        fields["weight"] = draw(st.lists(counts, min_size=n, max_size=n))
+    if "visit cost" in wanted:
+        prices = st.one_of(st.integers(0, 3), st.integers(0, 100).map(lambda v: v / 8))
+        fields["visit_cost"] = draw(one_or_each(prices, n))
+    if "open" in wanted:
+        fields["open"] = True
+    others = sorted(set(range(n)) - {plain.depot, *plain.forbidden})
+    if "end" in wanted and others and "fleet" not in wanted:
+        fields["end"] = draw(st.sampled_from(others))
+    changed = plain.with_changes(**fields)
+    if "quota" in wanted and changed.total_weight > 0:
+        share = st.integers(1, 20).map(lambda v: v / 20)
+        return changed.with_changes(quota=Quota(share=draw(share)))
+    largest = max(
+        (definition.distance(plain, i, j) for i in range(n) for j in range(n)), default=0.0
+    )
+    lengths = st.integers(0, 24).map(lambda v: v / 8 * largest)
+    if "fleet" in wanted:
+        limits: dict[str, Any] = {
+            "vehicles": draw(st.one_of(st.none(), st.integers(1, 3))),
+            "max_stops": draw(st.one_of(st.none(), st.integers(1, 4))),
+            "max_length": draw(st.one_of(st.none(), lengths)),
+            "objective": draw(st.sampled_from(("cost", "fewest", "balance"))),
+        }
+        return changed.with_changes(fleet=limits)
+    if "budget" in wanted:
+        return changed.with_changes(budget=draw(lengths))
+    return changed

@@ -109,11 +109,11 @@ def test_proofs_agree_with_brute_force(instance: Instance, nodes: int, seed: int
 
     proof = prove(instance, start, Clock(), seed=seed)
     assert proof.optimal
-    assert abs(proof.length - true) <= rounding
+    assert abs(proof.cost - true) <= rounding
     assert proof.bound <= true + 1e-9 * (1 + true)
     assert proof.bound >= true - rounding
-    assert instance.length(proof.places) == proof.length
+    assert instance.length(proof.places) == proof.cost
 
     early = prove(instance, start, Clock(MaxIterations(nodes)), seed=seed)
     assert early.bound <= true + 1e-9 * (1 + true)
-    assert early.length >= true - 1e-9 * (1 + true)
+    assert early.cost >= true - 1e-9 * (1 + true)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from covertour import (
@@ -22,6 +22,7 @@ from covertour import (
     write,
 )
 from covertour.formats import INSTANCE_ENDINGS, TOUR_ENDINGS
+from covertour.formats.written import place_columns
 from covertour.problem.metric import METRICS
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
@@ -86,6 +87,42 @@ def instances(
     return Instance(**fields)
 
 
+@st.composite
+def rich_instances(
+    draw: st.DrawFn, metric_names: tuple[str, ...], text: st.SearchStrategy[str] = TEXT
+) -> Instance:
+    """Instances with weights, demands, visit costs, an end and other columns too."""
+    plain = draw(instances(metric_names))
+    n = plain.n
+
+    def each(values: st.SearchStrategy) -> st.SearchStrategy:
+        return st.none() | st.lists(values, min_size=n, max_size=n)
+
+    changes = {
+        "labels": draw(each(text)),
+        "weight": draw(each(st.floats(0, 1e9))),
+        "demand": draw(each(st.integers(0, 5))),
+        "visit_cost": draw(each(st.floats(0, 1e9))),
+        "extra": draw(st.dictionaries(text, st.lists(text, min_size=n, max_size=n), max_size=3)),
+    }
+    free = sorted(set(range(n)) - set(plain.forbidden) - {plain.depot})
+    if free and draw(st.booleans()):
+        changes["end"] = draw(st.sampled_from(free))
+    return plain.with_changes(**changes)
+
+
+def assert_rich_same(found: Instance, expected: Instance, *, but: tuple[str, ...] = ()) -> None:
+    assert_same(found, expected, but=but)
+    assert found.end == expected.end
+    for field in ("weight", "demand", "visit_cost"):
+        assert bits(getattr(found, field)) == bits(getattr(expected, field)), field
+    columns = place_columns(expected)
+    kept = {title: columns[title] for title in list(columns)[-len(expected.extra or "") :]}
+    kept = kept if expected.extra else {}
+    kept = {title: texts for title, texts in kept.items() if any(texts)}
+    assert (found.extra or {}) == kept
+
+
 def bits(values: object) -> bytes | None:
     return None if values is None else np.asarray(values, dtype=np.float64).tobytes()
 
@@ -128,17 +165,59 @@ def test_tsplib_keeps_an_instance(folder: Path, instance: Instance) -> None:
 
 
 @COMMON
-@given(instance=instances(("haversine",)))
+@given(instance=rich_instances(("haversine",)))
 def test_geojson_keeps_an_instance(folder: Path, instance: Instance) -> None:
     write(folder / "a.geojson", instance)
-    assert_same(read(folder / "a.geojson"), instance)
+    assert_rich_same(read(folder / "a.geojson", on_note=str), instance)
 
 
 @COMMON
-@given(instance=instances(tuple(metric for metric in METRICS if metric != "matrix")))
+@given(instance=rich_instances(("haversine", "euclidean")))
+def test_json_keeps_all_fields(folder: Path, instance: Instance) -> None:
+    write(folder / "a.json", instance)
+    found = read(folder / "a.json")
+    assert_same(found, instance)
+    assert found.extra == instance.extra
+    assert (found.end, found.open) == (instance.end, instance.open)
+
+
+@COMMON
+@given(instance=rich_instances(tuple(metric for metric in METRICS if metric != "matrix")))
 def test_csv_keeps_an_instance(folder: Path, instance: Instance) -> None:
     write(folder / "a.csv", instance)
-    assert_same(read(folder / "a.csv"), instance, but=("name",))
+    assert_rich_same(read(folder / "a.csv", on_note=str), instance, but=("name",))
+
+
+LETTERS = st.text(
+    st.characters(exclude_categories=("Cs", "Cc", "Cn"), exclude_characters="\ufffe\uffff"),
+    max_size=12,
+).map(lambda text: " ".join(text.split()))
+"""Texts that any file keeps: on one line, without space around them."""
+
+
+@settings(COMMON, max_examples=20)
+@given(instance=rich_instances(("haversine", "euclidean", "att", "geo"), LETTERS))
+def test_a_workbook_keeps_an_instance(folder: Path, instance: Instance) -> None:
+    write(folder / "a.xlsx", instance)
+    assert_rich_same(read(folder / "a.xlsx", on_note=str), instance, but=("name",))
+
+
+@COMMON
+@given(instance=rich_instances(("haversine",), LETTERS))
+def test_kml_keeps_an_instance(folder: Path, instance: Instance) -> None:
+    labels = None if instance.labels is None or not any(instance.labels) else instance.labels
+    instance = instance.with_changes(labels=labels)
+    write(folder / "a.kml", instance)
+    assert_rich_same(read(folder / "a.kml", on_note=str), instance, but=("name",))
+
+
+@COMMON
+@given(instance=rich_instances(("haversine",), LETTERS))
+def test_a_geopackage_keeps_an_instance(folder: Path, instance: Instance) -> None:
+    titles = {title.lower() for title in place_columns(instance)}
+    assume(len(titles) == len(place_columns(instance)) and titles.isdisjoint(["fid", "geom"]))
+    write(folder / "a.gpkg", instance)
+    assert_rich_same(read(folder / "a.gpkg", on_note=str), instance, but=("name",))
 
 
 @COMMON
@@ -174,7 +253,7 @@ def assert_tour_kept(file: Path, instance: Instance, outcome: Tour | Result) -> 
 
 
 @COMMON
-@given(case=outcomes(METRICS), ending=st.sampled_from([".json", ".csv", ".tour"]))
+@given(case=outcomes(METRICS), ending=st.sampled_from([".json", ".csv", ".xlsx", ".tour"]))
 def test_files_keep_a_tour(folder: Path, case: tuple, ending: str) -> None:
     assert_tour_kept(folder / f"b{ending}", *case)
 

@@ -12,7 +12,7 @@ import definition
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from strategies import instances
+from strategies import FEATURES, general_instances, instances
 
 from covertour import Instance, Tour, make_tour
 from covertour.problem import referee
@@ -64,6 +64,31 @@ def test_any_choice_of_places_is_judged_by_the_definition(
 ) -> None:
     places = st.integers(0, instance.n - 1)
     check_all(few_pairs, instance, data.draw(st.lists(places, unique=True)))
+
+
+@both_ways
+@given(general_instances(features=FEATURES), st.data())
+def test_every_wish_is_judged_by_the_definition(
+    few_pairs: int, instance: Instance, data: st.DataObject
+) -> None:
+    places = st.integers(0, instance.n - 1)
+    stops = data.draw(st.lists(places, min_size=1, unique=True))
+    if instance.depot is not None and data.draw(st.booleans()):
+        stops = [instance.depot, *(stop for stop in stops if stop != instance.depot)]
+        if instance.fleet is not None:
+            for _ in range(data.draw(st.integers(0, 2))):
+                stops.insert(data.draw(st.integers(1, len(stops))), instance.depot)
+    if instance.end is not None and data.draw(st.booleans()):
+        stops = [*(stop for stop in stops if stop != instance.end), instance.end]
+    verdict = verify(few_pairs, instance, stops)
+    assert verdict.uncovered == definition.uncovered(instance, stops)
+    assert verdict.ok == definition.is_tour(instance, stops), verdict.problems(instance)
+    assert verdict.ok == (verdict.problems(instance) == [])
+    if instance.fleet is None or stops[0] == instance.depot:
+        price = definition.cost(instance, stops)
+        assert verdict.cost == pytest.approx(price, abs=1e-6)
+        assert instance.cost(stops) == pytest.approx(price, abs=1e-6)
+    assert verdict.covered_weight == pytest.approx(definition.served_weight(instance, stops))
 
 
 def covering(instance: Instance) -> list[int]:

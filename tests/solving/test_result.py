@@ -66,6 +66,11 @@ def test_the_file_has_the_fields_in_order_and_null_where_nothing_is_proven() -> 
         ("method", "search"),
         ("tour", [4, 1, 7]),
         ("length", 110.0),
+        ("visit_cost", 0.0),
+        ("cost", 110.0),
+        ("covered_weight", found["covered_weight"]),
+        ("total_weight", found["total_weight"]),
+        ("uncovered", found["uncovered"]),
         ("bound", None),
         ("gap", None),
         ("seconds", 1.25),
@@ -124,13 +129,18 @@ def test_it_draws_itself() -> None:
 
 def test_as_a_frame_it_has_a_row_per_stop() -> None:
     frame = ON_LINE.to_dataframe()
-    assert list(frame.columns) == ["stop", "place", "name", "leg", "distance", "serves"]
+    assert list(frame.columns) == [
+        *("stop", "place", "name", "route", "leg", "distance", "weight", "visit_cost", "serves")
+    ]
     assert frame.to_dict("list") == {
         "stop": [1, 2],
         "place": [0, 2],
         "name": ["a", "c"],
+        "route": [1, 1],
         "leg": [0.0, 4.0],
         "distance": [0.0, 4.0],
+        "weight": [2.0, 2.0],
+        "visit_cost": [0.0, 0.0],
         "serves": [["b"], ["d"]],
     }
 

@@ -6,20 +6,25 @@ decides for all: whatever only tours beyond the cutoff would do is excluded.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from covertour.exact.nodes import Node
 from covertour.exact.pricing import Costs
 from covertour.exact.relaxation import Relaxation
 
+SAME_WEIGHT = 1e-9
+"""Sums of weights that differ by less than this share are the same."""
+
 
 class Bounds:
     """What is decided for all nodes, and how the relaxation is told.
 
-    ``y_lower``, ``y_upper``: float64[n], bounds of places in every node. ``root_costs``: the
-    reduced costs at the root, once it is done.
+    ``y_lower``, ``y_upper``: float64[switches], bounds in every node. ``root_costs``: the reduced
+    costs at the root, once it is done.
     """
 
     def __init__(self, relaxation: Relaxation) -> None:
@@ -39,23 +44,31 @@ class Bounds:
         # A place that the tree forces but the cutoff excludes (or the other way round) leaves a
         # node without better tours; the forced value keeps the program feasible.
         upper = np.maximum(lower, upper)
-        columns: dict[int, tuple[float, float]] = {}
-        if self.closed_pairs or node.pairs:
-            ends = zip(relaxation.edge_u.tolist(), relaxation.edge_v.tolist(), strict=True)
-            column_of = {pair: column for column, pair in enumerate(ends)}
-            fixed = dict.fromkeys(self.closed_pairs, 0) | node.pairs
-            for pair, value in fixed.items():
-                if pair in column_of:
-                    columns[column_of[pair]] = (float(value), float(value))
+        fixed = dict.fromkeys(self.closed_pairs, 0) | node.pairs
+        columns = {
+            column: (float(fixed[pair]), float(fixed[pair]))
+            for pair, column in self._column_of(fixed).items()
+        }
         relaxation.set_bounds(lower, upper, columns)
         if node.basis is not None:
             relaxation.restore(node.basis)
+
+    def _column_of(self, pairs: Iterable[tuple[int, int]]) -> dict[tuple[int, int], int]:
+        """The columns of those pairs that the program has."""
+        wanted = set(pairs)
+        if not wanted:
+            return {}
+        relaxation = self.relaxation
+        ends = zip(relaxation.edge_u.tolist(), relaxation.edge_v.tolist(), strict=True)
+        return {pair: column for column, pair in enumerate(ends) if pair in wanted}
 
     def fix_at_root(self, costs: Costs, cutoff: float) -> None:
         """Reduced-cost fixing for all nodes, once the root is done; deletes what it excludes."""
         self.root_costs = costs
         self._fix(cutoff, delete=True)
-        self.relaxation.set_bounds(self.y_lower, self.y_upper, {})
+        columns = self._column_of(self.relaxation.problem.used).values()
+        used = dict.fromkeys(columns, (1.0, 1.0))
+        self.relaxation.set_bounds(self.y_lower, self.y_upper, used)
 
     def tighten(self, cutoff: float) -> None:
         """Reduced-cost fixing for all nodes again, with the cutoff of a better tour.
@@ -80,6 +93,8 @@ class Bounds:
         self.y_upper[(costs.places > room) & (self.y_lower < 0.5)] = 0.0
         self.y_lower[(costs.places < -room) & (self.y_upper > 0.5)] = 1.0
         excluded = costs.pairs > room
+        for u, v in relaxation.problem.used:
+            excluded &= (relaxation.pair_u != u) | (relaxation.pair_v != v)
         excluded |= self.y_upper[relaxation.pair_u] < 0.5
         excluded |= self.y_upper[relaxation.pair_v] < 0.5
         if not delete:
@@ -116,10 +131,45 @@ class Bounds:
             if value == 1 and self.y_upper[place] < 0.5:
                 return False
             closed[place] |= value == 0
+        if problem.switches > problem.n or (problem.need > 1).any():
+            return self._serves(stops, closed)
         possible = np.add.reduceat(~closed[problem.hit], problem.hit_start[:-1])
         if (possible == 0).any():
             return False
         for row in np.flatnonzero(possible == 1):
             members = problem.hit_sets[row]
             stops[int(members[~closed[members]][0])] = 1
+        return True
+
+    def _serves(self, stops: dict[int, int], closed: npt.NDArray[np.bool_]) -> bool:
+        """Whether enough can be served without the ``closed`` switches; adds what that implies.
+
+        A z is closed where too few coverers are left, and set where the quota needs it; a set that
+        must serve needs all that is left of it where that is just enough.
+        """
+        problem, n = self.relaxation.problem, self.relaxation.n
+        optional = np.flatnonzero(problem.optional)
+        z_of = n + problem.z[optional]
+        opened = self.y_lower > 0.5
+        opened[[switch for switch, value in stops.items() if value == 1]] = True
+        possible = np.add.reduceat(~closed[problem.hit], problem.hit_start[:-1])
+        for switch in z_of[(possible < problem.need)[optional] & ~closed[z_of]].tolist():
+            closed[switch] = True
+            stops[switch] = 0
+        if problem.least > 0:
+            spare = float(problem.weight[~closed[n:]].sum()) - problem.least
+            rounding = SAME_WEIGHT * max(problem.least, 1.0)
+            if spare < -rounding:
+                return False
+            for k in np.flatnonzero(~closed[n:] & (problem.weight > spare + rounding)).tolist():
+                opened[n + k] = True
+                stops[n + k] = 1
+        must = ~problem.optional
+        must[optional] = opened[z_of]
+        if (must & (possible < problem.need)).any() or (opened & closed).any():
+            return False
+        for row in np.flatnonzero(must & (possible == problem.need)):
+            members = problem.hit_sets[row]
+            for member in members[~closed[members]].tolist():
+                stops[member] = 1
         return True

@@ -1,43 +1,34 @@
-"""The proof: branch-and-cut, from a covering tour to a bound that no tour is below."""
+"""The proof: branch-and-cut, from a covering tour to a bound that no tour is below.
+
+With a budget there are two of them: how much weight can be served, and then, once that is proven,
+at what cost.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 
 import numpy as np
 
 from covertour.exact.bounds import Bounds
 from covertour.exact.branching import PseudoCosts, choose_branch
-from covertour.exact.formulation import (
-    Problem,
-    check_provable,
-    is_covering_tour,
-    is_whole,
-    make_problem,
-    shortest_of_one_or_two,
-    starting_edges,
-)
+from covertour.exact.formulation import Problem, check_provable, make_problem, starting_edges
+from covertour.exact.incumbent import Incumbent
 from covertour.exact.nodes import Node, NodeQueue
+from covertour.exact.point import is_whole
 from covertour.exact.pricing import Costs, price
 from covertour.exact.relaxation import Relaxation
 from covertour.exact.separation import separate
-from covertour.problem.errors import InputError
+from covertour.exact.short import best_of_one_or_two, shortest_of_one_or_two
 from covertour.problem.instance import Instance
 from covertour.problem.metric import IntArray
 from covertour.solving.clock import Clock
-from covertour.solving.stop import PROVEN, relative_gap
+from covertour.solving.stop import PROVEN, relative_gap, weight_gap
 
 Improve = Callable[[IntArray], IntArray]
 """Turns a list of places, often not a covering tour, into a good covering tour."""
-
-SAME_LENGTH = 2e-7
-"""Where lengths are not whole, tours within this share of the best one are not told apart."""
-
-ROUNDING, ROUNDING_SHARE = 1e-6, 1e-9
-"""Where lengths are whole, a bound this little above a whole number is that number: so much, or
-this share of the length if that is more."""
 
 SHORTEST_TOUR = 3
 """Stops of the shortest tours that the program knows."""
@@ -79,29 +70,37 @@ TROUBLE = "the solver of linear programs had trouble; the bound may be weaker"
 
 @dataclass(frozen=True, eq=False)
 class Proof:
-    """The best tour known and how short a tour can possibly be.
+    """The best tour known and how good a tour can possibly be.
 
-    ``places``: int64[m], the stops in order; ``length``: of that tour. ``bound``: no tour is
-    shorter; on whole-number distances it is rounded up. ``nodes``: subproblems looked at; ``cuts``:
-    inequalities found. ``warnings``: one line each; numerical trouble makes the bound weaker, never
-    wrong.
+    ``places``: int64[m], the stops in order; ``cost``: of that tour. ``bound``: no tour costs less;
+    where costs are whole numbers it is rounded up. With a budget ``weight`` is what the tour
+    serves, and no tour within the budget serves more than ``bound``; ``cheapest`` tells whether
+    none serves as much at less cost. ``nodes``: subproblems looked at; ``cuts``: inequalities
+    found. ``warnings``: one line each; numerical trouble makes the bound weaker, never wrong.
     """
 
     places: IntArray
-    length: float
+    cost: float
     bound: float
     nodes: int
     cuts: int
     warnings: tuple[str, ...] = ()
+    weight: float | None = None
+    cheapest: bool = False
 
     @property
     def gap(self) -> float | None:
-        """(length - bound) / bound: 0 where optimal, None where nothing is proven."""
-        return relative_gap(self.length, self.bound)
+        """(cost - bound) / bound: 0 where optimal, None where nothing is proven.
+
+        With a budget it is (bound - weight) / weight.
+        """
+        if self.weight is not None:
+            return weight_gap(self.weight, self.bound)
+        return relative_gap(self.cost, self.bound)
 
     @property
     def optimal(self) -> bool:
-        """Whether no tour is shorter; to a relative 1e-6 where distances are not whole numbers."""
+        """Whether no tour is better; to a relative 1e-6 where values are not whole numbers."""
         return self.gap is not None and self.gap <= PROVEN
 
 
@@ -113,22 +112,48 @@ def prove(
     seed: int = 0,
     improve: Improve | None = None,
 ) -> Proof:
-    """Prove how short a covering tour can be, starting from the covering tour ``start``, int64[m].
+    """Prove how good a tour can be, starting from the covering tour ``start``, int64[m].
 
     The clock counts nodes as iterations, and hears of every better tour and of the bound.
     ``improve`` is asked for tours of places that the relaxation favours. When the clock is over,
     what is proven so far is returned.
     """
     check_provable(instance)
-    incumbent = Incumbent(instance, clock, np.array(start, dtype=np.int64))
+    proof = _prove(instance, np.array(start, dtype=np.int64), clock, None, seed, improve)
+    if instance.budget is None or not proof.optimal or clock.over:
+        return proof
+    second = _prove(instance, proof.places, clock, proof.weight, seed, improve)
+    return replace(
+        proof,
+        places=second.places,
+        cost=second.cost,
+        nodes=proof.nodes + second.nodes,
+        cuts=proof.cuts + second.cuts,
+        warnings=tuple(dict.fromkeys((*proof.warnings, *second.warnings))),
+        cheapest=relative_gap(second.cost, second.bound) is not None
+        and second.cost <= second.bound * (1.0 + PROVEN),
+    )
+
+
+def _prove(
+    instance: Instance,
+    start: IntArray,
+    clock: Clock,
+    least_weight: float | None,
+    seed: int,
+    improve: Improve | None,
+) -> Proof:
+    """One proof; with ``least_weight`` that of the least cost at which so much is served."""
+    incumbent = Incumbent(instance, clock, start, least_weight)
     queue = NodeQueue()
     tree: _Tree | None = None
     try:
-        problem = make_problem(instance)
-        short = shortest_of_one_or_two(problem)
+        problem = make_problem(instance, least_weight, incumbent.weight)
+        queue = NodeQueue(problem.used)
+        short = _short_tour(instance, problem, incumbent)
         if short is not None:
             incumbent.offer(short)
-        if incumbent.length > 0.0 and problem.allowed.sum() >= SHORTEST_TOUR:
+        if incumbent.value > 0.0 and problem.allowed.sum() >= SHORTEST_TOUR:
             _look_at(clock, incumbent, queue)
             tree = _Tree(problem, incumbent, queue, clock, np.random.default_rng(seed), improve)
             tree.search()
@@ -138,12 +163,23 @@ def prove(
         pass
     return Proof(
         places=incumbent.places,
-        length=incumbent.length,
+        cost=incumbent.cost,
         bound=incumbent.proven_bound(queue),
         nodes=tree.nodes if tree is not None else 0,
         cuts=len(tree.relaxation.pool) if tree is not None else 0,
         warnings=tuple(tree.warnings) if tree is not None else (),
+        weight=incumbent.weight if incumbent.by_weight else None,
     )
+
+
+def _short_tour(instance: Instance, problem: Problem, incumbent: Incumbent) -> IntArray | None:
+    """The best tour of one or two stops that might be better than the best one known."""
+    if not instance.features:
+        return shortest_of_one_or_two(problem)
+    least = incumbent.least_weight
+    if least is None and instance.partial:
+        least = instance.quota_weight
+    return best_of_one_or_two(instance, problem, least, incumbent.cost, incumbent.weight)
 
 
 class _Over(Exception):
@@ -152,54 +188,11 @@ class _Over(Exception):
 
 def _look_at(clock: Clock, incumbent: Incumbent, queue: NodeQueue) -> None:
     """Tell the clock where the proof stands, and stop where it is over."""
-    clock.bound = incumbent.proven_bound(queue)
+    if incumbent.by_weight or incumbent.instance.budget is None:
+        clock.bound = incumbent.proven_bound(queue)
     clock.report()
     if clock.over:
         raise _Over
-
-
-class Incumbent:
-    """The best tour so far, ``places`` int64[m], and its ``length``."""
-
-    def __init__(self, instance: Instance, clock: Clock, places: IntArray) -> None:
-        if not is_covering_tour(instance, places):
-            raise InputError("start: expected a covering tour that keeps the instance's rules")
-        self.instance = instance
-        self.clock = clock
-        self.places = places
-        self.length = instance.length(places)
-        clock.improved(self.length, places)
-
-    def offer(self, places: IntArray) -> bool:
-        """Take a tour if it is a covering one and shorter; whether it was taken."""
-        if not is_covering_tour(self.instance, places):
-            return False
-        length = self.instance.length(places)
-        if length >= self.length:
-            return False
-        self.places, self.length = places, length
-        self.clock.improved(length, places)
-        return True
-
-    @property
-    def cutoff(self) -> float:
-        """A node whose tours are all at least this long has nothing better to offer."""
-        if self.instance.integral:
-            return self.length - 1.0 + self._rounding
-        return self.length * (1.0 - SAME_LENGTH)
-
-    def proven_bound(self, queue: NodeQueue) -> float:
-        """No tour is shorter: the lowest bound of a node, or the best tour where none is left."""
-        lowest = queue.lowest_bound()
-        if not self.instance.integral:
-            return max(0.0, min(lowest, self.cutoff))
-        if lowest >= self.cutoff:
-            return self.length
-        return float(np.clip(np.ceil(lowest - self._rounding), 0.0, self.length))
-
-    @property
-    def _rounding(self) -> float:
-        return max(ROUNDING, ROUNDING_SHARE * self.length)
 
 
 @dataclass
@@ -245,10 +238,10 @@ class _Tree:
         rng: np.random.Generator,
         improve: Improve | None,
     ) -> None:
-        edges = starting_edges(problem, incumbent.places, NEIGHBOURS)
-        self.relaxation = Relaxation(problem, edges, incumbent.length)
+        edges = starting_edges(problem, problem.closed(incumbent.places), NEIGHBOURS)
+        self.relaxation = Relaxation(problem, edges, incumbent.value)
         self.bounds = Bounds(self.relaxation)
-        self.pseudo_costs = PseudoCosts(problem.n)
+        self.pseudo_costs = PseudoCosts(problem.switches)
         self.incumbent = incumbent
         self.queue = queue
         self.clock = clock
@@ -256,6 +249,7 @@ class _Tree:
         self.improve = improve
         self.per_round = max(PER_ROUND, problem.n)
         self.nodes = 0
+        self.nodes_before = clock.iterations
         self.warnings: list[str] = []
         self.rounded: set[bytes] = set()
 
@@ -266,11 +260,11 @@ class _Tree:
             assert node is not None
             self.nodes += 1
             children = self.process(node)
-            self.clock.iterations = self.nodes
+            self.clock.iterations = self.nodes_before + self.nodes
             if not self.queue.replace_active(children, self.incumbent.cutoff):
                 return
             self.look_at_clock()
-            self.queue.activate_next(children, self.incumbent.length, self.incumbent.cutoff)
+            self.queue.activate_next(children, self.incumbent.value, self.incumbent.cutoff)
 
     def process(self, node: Node) -> list[Node]:
         """Bound a node with cuts and prices; the nodes it branches into, none if it is closed."""
@@ -364,7 +358,7 @@ class _Tree:
 
     def try_rounding(self) -> None:
         """Let the caller's search make a tour of the places that the relaxation favours."""
-        y = self.relaxation.y
+        y = self.relaxation.y[: self.incumbent.instance.n]
         favoured = np.flatnonzero(y >= min(0.5, float(y.max())))
         if self.improve is not None and favoured.tobytes() not in self.rounded:
             self.rounded.add(favoured.tobytes())

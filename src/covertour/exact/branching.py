@@ -34,6 +34,8 @@ LEAST_GAIN = 1e-6
 class Branch:
     """One side of a decision: a place is a stop or not, or a pair is used or not (value 1 or 0).
 
+    ``place`` may be any switch.
+
     ``distance``: how far the value was from this one.
     """
 
@@ -84,7 +86,7 @@ def choose_branch(
     parent. Where the point is whole something else is taken, so that the tree ends whatever the
     solver does; None where nothing is left to decide.
     """
-    n = relaxation.n
+    n = len(relaxation.y)
     value = np.concatenate([relaxation.y, relaxation.x])
     undecided = np.concatenate(
         [
@@ -93,7 +95,9 @@ def choose_branch(
         ]
     )
     away = np.where(undecided, np.abs(value - np.round(value)), 0.0)
-    places = np.flatnonzero(away[:n] > UNDECIDED)
+    places = np.flatnonzero(away[: relaxation.n] > UNDECIDED)
+    if len(places) == 0:
+        places = np.flatnonzero(away[:n] > UNDECIDED)
     pairs = n + np.flatnonzero(away[n:] > UNDECIDED)
     if len(places):
         gains = pseudo_costs.estimate(places, relaxation.y)
@@ -121,21 +125,22 @@ def choose_branch(
 
 
 def _sides(relaxation: Relaxation, variable: int, value: float) -> tuple[Branch, Branch]:
-    """Both sides of deciding a variable: a place, or from n on a pair of the program."""
+    """Both sides of deciding a variable: a switch, or behind all of them a pair of the program."""
     place, pair = variable, None
-    if variable >= relaxation.n:
-        column = variable - relaxation.n
+    if variable >= len(relaxation.y):
+        column = variable - len(relaxation.y)
         place, pair = -1, (int(relaxation.edge_u[column]), int(relaxation.edge_v[column]))
     return Branch(place, pair, 0, value), Branch(place, pair, 1, 1.0 - value)
 
 
 def _trial(relaxation: Relaxation, basis: Basis, variable: int, value: int) -> float:
     """How much the objective rises in a few steps with a variable decided."""
-    highs, n = relaxation.highs, relaxation.n
+    highs, n = relaxation.highs, len(relaxation.y)
     column, lower, upper = variable, relaxation.y_lower, relaxation.y_upper
     if variable >= n:
-        column, lower, upper = variable + n, relaxation.edge_lower, relaxation.edge_upper
         variable -= n
+        column = relaxation.first_edge + variable
+        lower, upper = relaxation.edge_lower, relaxation.edge_upper
     highs.changeColBounds(column, float(value), float(value))
     gain = max(relaxation.objective_after(TRIAL_STEPS) - relaxation.objective, 0.0)
     highs.changeColBounds(column, lower[variable], upper[variable])

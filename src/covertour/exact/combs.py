@@ -1,9 +1,9 @@
 """Combs: handles that a tour crosses oddly, with teeth that are pairs or clusters of places.
 
 A tooth joins a part A inside the handle H to a part B outside it. Let F be the pairs between A and
-B, all of them in δ(H). A *cluster* is a set that holds all of some set that every tour must hit,
-and so surely has a stop. Each tooth has an expression q that on every tour is a whole number >= 0,
-and 0 only if the tour uses an odd number of pairs of F:
+B, all of them in δ(H). A *cluster* is a set that holds all of some set that every tour must hit
+(not one with a z), and so surely has a stop. Each tooth has an expression q that on every tour is a
+whole number >= 0, and 0 only if the tour uses an odd number of pairs of F:
 
     place and place      A = {i}, B = {j}:       q = 1 - x_ij
     place and cluster    one of them is {i}:     q = x(F) + x(δ(A ∪ B)) - 3 + 2 (1 - y_i)
@@ -34,8 +34,8 @@ from __future__ import annotations
 import numpy as np
 
 from covertour.exact.cuts import Cut, Violated, make_cut
-from covertour.exact.formulation import SUPPORT, Point
 from covertour.exact.maxflow import make_graph, tree_of_cuts
+from covertour.exact.point import SUPPORT, Point
 from covertour.problem.metric import IntArray
 
 TIGHT = 0.05
@@ -44,7 +44,7 @@ TIGHT = 0.05
 
 def random_clusters(point: Point, rng: np.random.Generator) -> list[IntArray]:
     """Disjoint clusters: sets to hit that the point crosses just twice, in random order."""
-    tight = np.flatnonzero(point.crossing_of_sets < 2.0 + TIGHT)
+    tight = np.flatnonzero((point.crossing_of_sets < 2.0 + TIGHT) & ~point.problem.optional)
     taken = np.zeros(len(point.y), dtype=bool)
     chosen = []
     for k in rng.permutation(tight):
@@ -134,7 +134,7 @@ def _comb(
         if one >= clusters and other >= clusters:
             rhs -= 1.0
             continue
-        if point.problem.in_set[:, both].any(axis=1).all():
+        if point.problem.in_sure_set[:, both].any(axis=1).all():
             return None
         if other >= clusters:
             terms.append((parts[one], 2.0))
@@ -142,7 +142,7 @@ def _comb(
         else:
             terms.append((both, 2.0))
             rhs += 3.0
-    return make_cut(len(point.y), sets, [2.0] * len(sets), terms, rhs)
+    return make_cut(point.problem.switches, sets, [2.0] * len(sets), terms, rhs)
 
 
 def _violation(point: Point, cut: Cut) -> float:

@@ -3,7 +3,9 @@
 All cuts are written with the pairs *inside* sets, because that is sparse and because every pair,
 also one that the relaxation does not have yet, then has a coefficient <= 0 that the sets tell:
 
-    sum of a_i y_i  -  sum over k of w_k x(E(S_k))  >=  rhs,    w_k > 0.
+    sum of a_i y_i  -  sum over k of w_k x(E(S_k))  >=  rhs,    w_k > 0,
+
+where i runs over all switches, z's too.
 
 A cut x(δ(S)) >= r takes this shape by x(δ(S)) = 2 y(S) - 2 x(E(S)), which is the sum of the
 degree equations of S. Since also x(δ(S)) = x(δ(V \\ S)), the smaller of the two sides is used.
@@ -25,7 +27,8 @@ from covertour.problem.metric import FloatArray, IntArray
 class Cut:
     """An inequality. ``sets``: int64 arrays, ascending; ``weights``: w_k of each.
 
-    ``places``: int64[p] ascending with ``coefficients``: float64[p], the a_i that are not 0.
+    ``places``: int64[p] ascending, switches, with ``coefficients``: float64[p], the a_i that are
+    not 0.
     """
 
     sets: tuple[IntArray, ...]
@@ -49,14 +52,14 @@ Violated = list[tuple[float, Cut]]
 
 
 def make_cut(
-    n: int,
+    switches: int,
     sets: list[IntArray],
     weights: list[float],
     terms: list[tuple[IntArray, float]],
     rhs: float,
 ) -> Cut:
-    """A cut from its sets and from sums of y: ``terms`` are (places, coefficient of each)."""
-    coefficient = np.zeros(n)
+    """A cut from its sets and from sums of switches: ``terms`` are (which, coefficient of each)."""
+    coefficient = np.zeros(switches)
     for places, value in terms:
         np.add.at(coefficient, places, value)
     places = np.flatnonzero(coefficient)

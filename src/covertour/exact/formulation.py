@@ -1,17 +1,30 @@
-"""The covering salesman as an integer program: what every tour must hit, and points of the program.
+"""The covering salesman and its generalizations as an integer program.
 
 For tours of at least three stops the program has a variable y_i for every place (1 where it is a
-stop) and x_e for every pair of allowed places (1 where the tour runs along it):
+stop), x_e for every pair of allowed places (1 where the tour runs along it), and, where places may
+be left out, z_k for what counts as served (see :mod:`covertour.exact.serving`):
 
-    minimise    sum of c_e x_e
+    minimise    sum of c_e x_e + sum of v_i y_i         (length and visit costs)
     subject to  x(δ(i)) = 2 y_i             for every place i,
-                y(T) >= 1                   for every set T that each tour must hit,
+                y(T) >= need                for every set T of coverers that must serve,
+                y(T) >= need z              for every set T of coverers that may,
+                sum of w_k z_k >= least     where there is a quota,
                 x_e <= y_i                  for every end i of e,
                 the tour is connected       (see :mod:`covertour.exact.separation`),
-                x, y in {0, 1}.
+                x, y, z in {0, 1}.
+
+With a budget B the weight left out, the sum of w_k (1 - z_k), is minimised instead, subject to
+
+                sum of c_e x_e + sum of v_i y_i <= B.
+
+y and z together are the *switches*, numbered from 0: first those of the places, then the others.
+
+An open tour is closed by the *joint*, one more place that must be a stop, at no distance from any.
+A tour that has to begin or end somewhere uses the pair of that place and the joint.
 
 No step needs the triangle inequality: rounded distances break it. Tours of one and two stops do
-not fit (the way there and back uses a pair twice) and are few, so they are looked up directly.
+not fit (the way there and back uses a pair twice) and are few, so they are looked up directly: see
+:mod:`covertour.exact.short`.
 """
 
 from __future__ import annotations
@@ -22,7 +35,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from covertour.exact.maxflow import Graph, make_graph
+from covertour.exact.serving import MUST, make_service
 from covertour.problem.errors import InputError
 from covertour.problem.instance import Instance
 from covertour.problem.metric import FloatArray, IntArray
@@ -37,14 +50,11 @@ ROWS_AT_A_TIME = 32
 """Rows of the table of distances that are looked at together: few enough to stay in the
 processor's cache."""
 
-SUPPORT = 1e-6
-"""Places and pairs with at most this much are not part of the support."""
-
 SPARSE_FROM = 1_000
 """From so many places on a set holds so few of them that sparse products are faster."""
 
-WHOLE = 1e-5
-"""A point whose values are all this near to whole ones is read as a tour."""
+BUDGET_SLACK = 1e-9
+"""A tour may cost this share more than its budget."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,31 +62,58 @@ class Problem:
     """An instance as the proof sees it.
 
     ``distance``: float64[n, n]. ``allowed``: bool[n], places that may be stops. ``forced``:
-    bool[n], places that must be. ``hit``: int64[h], ``hit_start``: int64[m + 1]; every tour stops
-    at one of ``hit[hit_start[k]:hit_start[k + 1]]`` (ascending), for each k. No set holds another
-    one, for then it would say nothing new. ``integral``: whether all distances are whole numbers.
+    bool[n], places that must be. ``visit``: float64[n], visit costs. ``hit``: int64[h],
+    ``hit_start``: int64[sets + 1], the sets of coverers, each ascending; ``need``: int64[sets], how
+    many of them must be stops; ``z``: int64[sets], the number of the set's z, MUST where its place
+    must be served. ``weight``: float64[m], of each z; ``least``: what those that are 1 must weigh;
+    ``spare``: what the others may weigh in tours worth looking for, infinite where nothing is said.
+    ``budget``: None where the cost is minimised; else the weight that is left out is, of which
+    ``lost`` is out of reach. ``joint``: the place that closes an open tour, which has to ``begin``
+    and ``end`` there, None for anywhere. ``integral``: whether what is minimised is a whole number
+    for all tours.
     """
 
     distance: FloatArray
     allowed: npt.NDArray[np.bool_]
     forced: npt.NDArray[np.bool_]
+    visit: FloatArray
     hit: IntArray
     hit_start: IntArray
+    need: IntArray
+    z: IntArray
+    weight: FloatArray
+    least: float
+    spare: float
+    budget: float | None
+    lost: float
+    joint: int | None
+    begin: int | None
+    end: int | None
     integral: bool
 
     @property
     def n(self) -> int:
-        """Number of places."""
+        """Number of places, with the joint."""
         return len(self.allowed)
 
     @property
+    def switches(self) -> int:
+        """Number of places and of z's."""
+        return len(self.allowed) + len(self.weight)
+
+    @property
     def sets(self) -> int:
-        """Number of sets that every tour must hit."""
+        """Number of sets of coverers."""
         return len(self.hit_start) - 1
 
     @cached_property
+    def optional(self) -> npt.NDArray[np.bool_]:
+        """bool[sets]: whether the set has a z."""
+        return self.z != MUST
+
+    @cached_property
     def hit_sets(self) -> list[IntArray]:
-        """The sets that every tour must hit, one array each."""
+        """The sets of coverers, one array each."""
         return np.split(self.hit, self.hit_start[1:-1])
 
     @cached_property
@@ -91,6 +128,11 @@ class Problem:
         table[self.set_of_hit, self.hit] = True
         return table
 
+    @cached_property
+    def in_sure_set(self) -> npt.NDArray[np.bool_]:
+        """bool[k, n]: the same of the sets that every tour hits."""
+        return self.in_set[~self.optional]
+
     def weight_in_sets(self, weight: FloatArray, sides: FloatArray) -> FloatArray:
         """How much weight each set has in each side, float64[k, sets].
 
@@ -103,85 +145,25 @@ class Problem:
         shape = (self.sets, self.n)
         return (csr_matrix((weight[self.hit], self.hit, self.hit_start), shape) @ sides.T).T
 
+    def closed(self, places: IntArray) -> IntArray:
+        """The stops of a tour with the joint, if there is one, int64[m]."""
+        return places if self.joint is None else np.append(places, self.joint)
 
-@dataclass(frozen=True, eq=False)
-class Point:
-    """A fractional solution: y float64[n]; pairs u, v int64[m] with x float64[m], all > 0."""
-
-    problem: Problem
-    y: FloatArray
-    u: IntArray
-    v: IntArray
-    x: FloatArray
-
-    @cached_property
-    def active(self) -> IntArray:
-        """The places of the support, ascending."""
-        on = self.y > SUPPORT
-        on[self.u] = True
-        on[self.v] = True
-        return np.flatnonzero(on)
+    def cut_open(self, tour: IntArray) -> IntArray:
+        """A closed tour, int64[m], without its joint, from where it has to begin."""
+        if self.joint is None:
+            return tour
+        at = int(np.flatnonzero(tour == self.joint)[0])
+        path = np.roll(tour, -at)[1:]
+        wrong = path[0] == self.end if self.begin is None else path[0] != self.begin
+        return path[::-1].copy() if wrong else path
 
     @cached_property
-    def local(self) -> IntArray:
-        """int64[n]: the index of a place among the active ones, -1 where it is not."""
-        index = np.full(len(self.y), -1, dtype=np.int64)
-        index[self.active] = np.arange(len(self.active))
-        return index
-
-    @cached_property
-    def nearest_active(self) -> IntArray:
-        """int64[n]: for each place the index of the nearest active one, itself if it is active."""
-        nearest = np.argmin(self.problem.distance[:, self.active], axis=1)
-        nearest[self.active] = np.arange(len(self.active))  # not another one at the same point
-        return nearest
-
-    @cached_property
-    def graph(self) -> Graph:
-        """The support graph; its nodes are the active places by index."""
-        return make_graph(len(self.active), self.local[self.u], self.local[self.v], self.x)
-
-    @cached_property
-    def crossing_of_sets(self) -> FloatArray:
-        """float64[sets]: x(δ(T)) of the sets T that every tour must hit."""
-        table = self.problem.in_set
-        return (table[:, self.u] != table[:, self.v]) @ self.x
-
-    def as_tour(self) -> IntArray | None:
-        """The stops in order if the point is a tour, int64[m], else None."""
-        if not is_whole(self.y, WHOLE) or not is_whole(self.x, WHOLE):
-            return None
-        stops = np.flatnonzero(self.y > 0.5)
-        used = self.x > 0.5
-        if len(stops) < 3 or used.sum() != len(stops):
-            return None
-        next_to: dict[int, list[int]] = {int(stop): [] for stop in stops}
-        for a, b in zip(self.u[used].tolist(), self.v[used].tolist(), strict=True):
-            if a not in next_to or b not in next_to:
-                return None
-            next_to[a].append(b)
-            next_to[b].append(a)
-        if any(len(ends) != 2 for ends in next_to.values()):
-            return None
-        tour = [int(stops[0]), next_to[int(stops[0])][0]]
-        while len(tour) <= len(stops):
-            one, other = next_to[tour[-1]]
-            following = other if one == tour[-2] else one
-            if following == tour[0]:
-                break
-            tour.append(following)
-        return np.array(tour, dtype=np.int64) if len(tour) == len(stops) else None
-
-
-def make_point(problem: Problem, y: FloatArray, u: IntArray, v: IntArray, x: FloatArray) -> Point:
-    """A point without the pairs that are zero."""
-    on = x > SUPPORT
-    return Point(problem, y, u[on], v[on], x[on])
-
-
-def is_whole(values: FloatArray, tolerance: float) -> bool:
-    """Whether all values are as near to whole ones as this."""
-    return bool(np.abs(values - np.round(values)).max(initial=0.0) <= tolerance)
+    def used(self) -> tuple[tuple[int, int], ...]:
+        """Pairs that every tour uses."""
+        if self.joint is None:
+            return ()
+        return tuple((place, self.joint) for place in (self.begin, self.end) if place is not None)
 
 
 def check_provable(instance: Instance) -> None:
@@ -197,102 +179,65 @@ def check_provable(instance: Instance) -> None:
         )
 
 
-def make_problem(instance: Instance) -> Problem:
-    """The program of an instance; an error where it cannot be proven."""
+def make_problem(
+    instance: Instance, least_weight: float | None = None, known_weight: float = 0.0
+) -> Problem:
+    """The program of an instance; an error where it cannot be proven.
+
+    ``least_weight``: minimise the cost of serving so much, whatever quota or budget there is.
+    ``known_weight``: what a known tour within the budget serves.
+    """
     check_provable(instance)
-    n = instance.n
+    by_weight = instance.budget is not None and least_weight is None
+    if least_weight is None and instance.partial:
+        least_weight = instance.quota_weight
+    service = make_service(instance, least_weight)
+    real, n = instance.n, instance.n + instance.open
     allowed = np.ones(n, dtype=bool)
     allowed[list(instance.forbidden)] = False
     forced = np.zeros(n, dtype=bool)
     forced[instance.must_visit] = True
-    hit, hit_start = _sets_to_hit(instance)
-    forced[hit[hit_start[:-1][np.diff(hit_start) == 1]]] = True
-    everyone = np.arange(n)
-    distance = np.empty((n, n))
-    for first in range(0, n, ROWS_AT_A_TIME):
+    hit, hit_start, need, z = service.member, service.start, service.need, service.z
+    if instance.open:
+        forced[real] = True
+        hit, hit_start = np.append(hit, real), np.append(hit_start, len(hit) + 1)
+        need, z = np.append(need, 1), np.append(z, MUST)
+    whole_sets = (z == MUST) & (np.diff(hit_start) == need)
+    forced[hit[np.repeat(whole_sets, np.diff(hit_start))]] = True
+    everyone = np.arange(real)
+    distance = np.zeros((n, n))
+    for first in range(0, real, ROWS_AT_A_TIME):
         rows = everyone[first : first + ROWS_AT_A_TIME]
-        distance[rows] = instance.distances(rows[:, None], everyone[None, :])
-    return Problem(distance, allowed, forced, hit, hit_start, instance.integral)
-
-
-def _sets_to_hit(instance: Instance) -> tuple[IntArray, IntArray]:
-    """The coverers of each place and each must-visit place alone, without sets that hold others."""
-    coverage = instance.coverage
-    alone = instance.must_visit
-    member = np.concatenate([alone, coverage.covered_by.astype(np.int64)])
-    size = np.concatenate([np.ones(len(alone), dtype=np.int64), np.diff(coverage.covered_by_start)])
-    owner = np.repeat(np.arange(len(size)), size)
-    keep = _minimal(owner, member, instance.n)
-    start = np.zeros(keep.sum() + 1, dtype=np.int64)
-    np.cumsum(size[keep], out=start[1:])
-    return member[keep[owner]], start
-
-
-def _minimal(owner: IntArray, member: IntArray, n: int) -> npt.NDArray[np.bool_]:
-    """Which sets hold no other one, bool[m]; of equal sets the first.
-
-    ``owner``: int64[h], ascending, the set that each entry of ``member``, int64[h], belongs to.
-    """
-    size = np.bincount(owner)
-    begin = np.cumsum(size) - size
-    bits = _as_bits(owner, member, (len(size), n))
-    by_member = np.argsort(member, kind="stable")
-    holders = np.split(owner[by_member], np.cumsum(np.bincount(member, minlength=n))[:-1])
-    held = np.array([len(sets) for sets in holders])
-    keep = np.ones(len(size), dtype=bool)
-    # From the smallest on: whatever holds a set that was dropped holds the one it was dropped for.
-    for k in np.argsort(size, kind="stable"):
-        if keep[k]:
-            members = member[begin[k] : begin[k] + size[k]]
-            others = holders[members[np.argmin(held[members])]]
-            others = others[keep[others]]
-            keep[others[((bits[others] & bits[k]) == bits[k]).all(axis=1)]] = False
-            keep[k] = True
-    return keep
-
-
-def _as_bits(row: IntArray, column: IntArray, shape: tuple[int, int]) -> npt.NDArray[np.uint64]:
-    """A table with ones at these rows and columns, one bit per entry: uint64[rows, words]."""
-    rows, columns = shape
-    table = np.zeros((rows, -(-columns // 64) * 64), dtype=bool)
-    table[row, column] = True
-    return np.packbits(table, axis=1).view(np.uint64)
-
-
-def is_covering_tour(instance: Instance, places: IntArray) -> bool:
-    """Whether a tour through these places, int64[m], covers everything and keeps the rules."""
-    if len(places) == 0 or len(np.unique(places)) != len(places):
-        return False
-    if np.isin(instance.forbidden, places).any() or not np.isin(instance.must_visit, places).all():
-        return False
-    covered = np.zeros(instance.n, dtype=bool)
-    for place in places:
-        covered[instance.coverage.covers_of(int(place))] = True
-    return bool(covered.all())
-
-
-def shortest_of_one_or_two(problem: Problem) -> IntArray | None:
-    """The shortest covering tour of one or two stops, int64[1] or int64[2], None if there is none.
-
-    Such a tour hits the smallest set, so its first stop is one of that set's; the second, if one is
-    needed, is in every set that the first one misses.
-    """
-    hits = _as_bits(problem.hit, problem.set_of_hit, (problem.n, problem.sets))
-    everything = np.bitwise_or.reduce(hits, axis=0)
-    best: IntArray | None = None
-    best_length = np.inf
-    smallest = problem.hit_sets[int(np.argmin(np.diff(problem.hit_start)))]
-    for first in smallest.tolist():
-        missed = everything & ~hits[first]
-        if not missed.any():
-            return np.array([first], dtype=np.int64)
-        seconds = np.flatnonzero(((hits & missed) == missed).all(axis=1))
-        if len(seconds):
-            nearest = int(seconds[np.argmin(problem.distance[first, seconds])])
-            length = 2.0 * problem.distance[first, nearest]
-            if length < best_length:
-                best, best_length = np.array([first, nearest], dtype=np.int64), length
-    return best
+        distance[rows, :real] = instance.distances(rows[:, None], everyone[None, :])
+    if instance.open and instance.depot is not None and instance.end is not None:
+        elsewhere = np.setdiff1d(everyone, [instance.depot, instance.end])
+        distance[real, elsewhere] = distance[elsewhere, real] = np.inf
+    lost = instance.total_weight - service.sure - float(service.weight.sum())
+    spare = np.inf
+    if service.least > 0:
+        spare = float(service.weight.sum()) - service.least
+    elif by_weight and known_weight > service.sure:
+        spare = float(service.weight.sum()) - (known_weight - service.sure)
+    whole_lost = service.whole and float(lost).is_integer()
+    return Problem(
+        distance=distance,
+        allowed=allowed,
+        forced=forced,
+        visit=np.append(instance.visit_costs, [0.0] * instance.open),
+        hit=hit,
+        hit_start=hit_start,
+        need=need,
+        z=z,
+        weight=service.weight,
+        least=service.least,
+        spare=spare,
+        budget=instance.budget if by_weight else None,
+        lost=lost if by_weight else 0.0,
+        joint=real if instance.open else None,
+        begin=instance.depot,
+        end=instance.end,
+        integral=whole_lost if by_weight else instance.integral,
+    )
 
 
 def starting_edges(problem: Problem, tour: IntArray, neighbours: int) -> Pairs:
@@ -313,4 +258,5 @@ def starting_edges(problem: Problem, tour: IntArray, neighbours: int) -> Pairs:
     b = np.concatenate([places[nearest].ravel(), np.roll(tour, -1)])
     pairs = np.unique(np.minimum(a, b) * problem.n + np.maximum(a, b))
     u, v = pairs // problem.n, pairs % problem.n
-    return u[u < v], v[u < v]
+    possible = (u < v) & np.isfinite(problem.distance[u, v])
+    return u[possible], v[possible]

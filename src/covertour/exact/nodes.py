@@ -22,7 +22,7 @@ class Node:
     number: int
     depth: int = field(compare=False)
     stops: dict[int, int] = field(compare=False)
-    """place -> 1 if it must be a stop here, 0 if it must not"""
+    """place -> 1 if it must be a stop here, 0 if it must not; other switches likewise"""
     pairs: dict[tuple[int, int], int] = field(compare=False)
     """pair u < v -> 1 if the tour must use it here, 0 if it must not"""
     basis: Basis | None = field(compare=False)
@@ -39,10 +39,12 @@ class Node:
 class NodeQueue:
     """The nodes that are not closed: the ``active`` one, and the open ones, lowest bound first."""
 
-    def __init__(self) -> None:
+    def __init__(self, used: tuple[tuple[int, int], ...] = ()) -> None:
+        """``used``: pairs that every tour uses."""
         self._numbers = count()
-        # All that is known of the root is that lengths are not negative.
-        self.active: Node | None = Node(0.0, next(self._numbers), 0, {}, {}, None, None)
+        # All that is known of the root is that values are not negative.
+        pairs = dict.fromkeys(used, 1)
+        self.active: Node | None = Node(0.0, next(self._numbers), 0, {}, pairs, None, None)
         self._open: list[Node] = []
         self._unresolved = float("inf")
 

@@ -19,10 +19,10 @@ SAFETY = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """What the duals prove. ``bound``: a lower bound, in true lengths, on every tour of this node.
+    """What the duals prove. ``bound``: a lower bound on the value of every tour of this node.
 
-    ``places``: float64[n] and ``pairs``: float64[p], reduced costs, scaled; those of pairs are
-    exact below ``exact_below`` and lower bounds above it. ``value``: the scaled bound.
+    ``places``: float64[switches] and ``pairs``: float64[p], reduced costs, scaled; those of pairs
+    are exact below ``exact_below`` and lower bounds above it. ``value``: the scaled bound.
     """
 
     bound: float
@@ -51,7 +51,8 @@ def price(relaxation: Relaxation, exact_below: float = 0.0) -> Costs:
     reduced cost * value can be within the column's bounds. This holds whether or not the
     solver's duals are optimal or even feasible, so no tolerance of the solver matters; what
     is left is the rounding of sums, for which SAFETY gives way. The elastic columns are 0 on
-    every tour and do not count.
+    every tour and do not count. A budget's row prices lengths: a pair costs its length times
+    that price.
     """
     n, problem = relaxation.n, relaxation.problem
     dual = relaxation.row_dual
@@ -63,19 +64,32 @@ def price(relaxation: Relaxation, exact_below: float = 0.0) -> Costs:
     cut = np.maximum(dual[relaxation.base_rows :], 0.0)
     flat = relaxation.flat_cuts()
     per_hit = np.repeat(hit, np.diff(problem.hit_start))
-    places = 2.0 * degree - three - np.bincount(problem.hit, per_hit, n)
-    places -= np.bincount(flat.place, flat.coefficient * cut[flat.place_row], n)
+    places = relaxation.switch_cost.copy()
+    places[:n] += 2.0 * degree - three - np.bincount(problem.hit, per_hit, n)
+    places -= np.bincount(flat.place, flat.coefficient * cut[flat.place_row], len(places))
+    terms = [relaxation.constant, (hit * relaxation.hit_right).sum(), 3.0 * three]
+    terms.append(float(flat.rhs @ cut))
+    sizes = [relaxation.constant, (hit * problem.need).sum(), np.abs(flat.rhs) @ cut]
+    pair_cost, price_of_length = relaxation.pair_cost, 1.0
+    if problem.switches > n:
+        optional = np.flatnonzero(problem.optional)
+        places[n + problem.z[optional]] += problem.need[optional] * hit[optional]
+    if problem.least > 0:
+        quota = max(float(dual[relaxation.quota_row]), 0.0)
+        places[n:] -= quota * relaxation.quota_weight
+        terms.append(quota * relaxation.quota_right)
+        sizes.append(terms[-1])
+    if problem.budget is not None:
+        price_of_length = max(float(dual[relaxation.budget_row]), 0.0)
+        places[:n] += price_of_length * relaxation.length_scale * problem.visit
+        pair_cost = price_of_length * pair_cost
+        terms.append(price_of_length * relaxation.budget_right)
+        sizes.append(abs(terms[-1]))
     prices = Prices(degree, flat.sets, flat.set_weight * cut[flat.set_row])
-    pairs = reduced_costs(
-        relaxation.pair_u, relaxation.pair_v, relaxation.pair_cost, prices, exact_below
-    )
-    terms = [
-        hit.sum(),
-        3.0 * three,
-        float(flat.rhs @ cut),
-        float(np.where(places > 0, places * relaxation.y_lower, places * relaxation.y_upper).sum()),
-    ]
-    sizes = [np.abs(hit).sum(), np.abs(flat.rhs) @ cut, np.abs(places).sum()]
+    pairs = reduced_costs(relaxation.pair_u, relaxation.pair_v, pair_cost, prices, exact_below)
+    lower, upper = relaxation.y_lower, relaxation.y_upper
+    terms.append(float(np.where(places > 0, places * lower, places * upper).sum()))
+    sizes.append(np.abs(places).sum())
     below = np.flatnonzero(pairs < 0)
     column = relaxation.pair_column[below]
     upper = np.where(
@@ -87,7 +101,7 @@ def price(relaxation: Relaxation, exact_below: float = 0.0) -> Costs:
         # A pair that must be used adds its whole reduced cost, so here no lower bound on it
         # will do: without the sets' part a node keeps the bound of its parent.
         u, v = relaxation.edge_u[used], relaxation.edge_v[used]
-        length = problem.distance[u, v] * relaxation.scale
+        length = problem.distance[u, v] * relaxation.length_scale * price_of_length
         cost = reduced_costs(u, v, length, prices, np.inf)
         terms.append(float((np.maximum(cost, 0.0) * relaxation.edge_lower[used]).sum()))
     value = float(np.sum(terms) - SAFETY * np.sum(sizes))

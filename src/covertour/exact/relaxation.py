@@ -1,32 +1,39 @@
 """Relaxation: the linear program of the proof, kept in HiGHS.
 
-Columns are the places (y, one each, in order), as many elastic ones (z, see below), and the pairs
-that the program has so far (x). Rows are the degrees, the sets to hit, "at least three stops", and
-the cuts. All lengths are scaled by a power of two, which rounds nothing, so that the tolerances of
-the solver mean the same on every instance.
+Columns are the switches (y of the places, in order, then z), an elastic one for each place (see
+below), and the pairs that the program has so far (x). Rows are the degrees, the sets of coverers,
+"at least three stops", the quota and the budget where there are such, and the cuts. All lengths are
+scaled by a power of two, which rounds nothing, so that the tolerances of the solver mean the same
+on every instance.
 
-The elastic column z_i satisfies i's degree without any pair, at a price no tour would pay. With it
-the program stays feasible whatever pairs are missing and whatever branching has fixed, so a node
-without a tour shows up as one with a high bound, and that bound is proven like any other.
+The elastic column of place i satisfies its degree without any pair, at a price no tour would pay.
+With it the program stays feasible whatever pairs are missing and whatever branching has fixed, so a
+node without a tour shows up as one with a high bound, and that bound is proven like any other. A
+budget has an elastic column too, which spends more.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from covertour.exact.cuts import Cut, CutPool, FlatCuts, flatten, sets_around_pairs
-from covertour.exact.formulation import Pairs, Point, Problem, make_point
+from covertour.exact.formulation import BUDGET_SLACK, Pairs, Problem
+from covertour.exact.point import Point, make_point
 from covertour.problem.metric import FloatArray, IntArray
 
 BASIC, LOWER = 1, 0
 """States of a column or row in a basis, as HiGHS numbers them."""
 
 TOUR_SIZE = 13
-"""Lengths are scaled so that the first tour is about 2 to the power of this long."""
+"""Values are scaled so that that of the first tour is about 2 to the power of this."""
+
+BUDGET_SIZE = 4
+"""Where a budget limits them, lengths are scaled so that it is about 2 to the power of this."""
 
 LARGEST_POWER = 1_000
 """Of two, to scale by; a little more would be infinite."""
@@ -68,11 +75,13 @@ class Basis:
 class Relaxation:
     """The linear program and its solution.
 
-    It begins with some ``edges``; ``longest``: the length of a tour, by which lengths are scaled.
-    After :meth:`solve`: ``y`` float64[n], ``x`` float64[edges] along the pairs ``edge_u``,
-    ``edge_v`` int32[edges], ``elastic`` the sum of z, ``objective`` the scaled value, ``optimal``
-    whether the solver says so. ``pair_u``, ``pair_v``, ``pair_cost``, ``pair_column`` describe all
-    pairs still possible; the column is -1 for those not in the program. ``pool`` has all cuts;
+    It begins with some ``edges``; ``longest``: the value of a tour (see
+    :mod:`covertour.exact.incumbent`), by which values are scaled. After :meth:`solve`: ``y``
+    float64[switches], ``x`` float64[edges] along the pairs ``edge_u``, ``edge_v`` int32[edges],
+    ``elastic`` the sum of the elastic columns, ``objective`` the scaled value, ``optimal`` whether
+    the solver says so. ``pair_u``, ``pair_v``, ``pair_cost``, ``pair_column`` describe all pairs
+    still possible; their cost is the length times ``length_scale``, which is ``scale`` unless a
+    budget limits lengths; the column is -1 for those not in the program. ``pool`` has all cuts;
     ``rows``: the numbers of those that are in the program, in the order of their rows; ``idle``:
     for how many solves each of them has not been tight.
     """
@@ -82,11 +91,19 @@ class Relaxation:
 
         self.problem = problem
         n = self.n = problem.n
-        power = TOUR_SIZE - int(np.ceil(np.log2(longest)))
-        self.scale = 2.0 ** min(power, LARGEST_POWER)
+        self.scale = self.length_scale = _power_of_two(TOUR_SIZE, longest)
+        if problem.budget is not None:
+            finite = problem.distance[np.isfinite(problem.distance)]
+            self.length_scale = _power_of_two(BUDGET_SIZE, problem.budget or finite.max() or 1.0)
+        self.constant = 0.0
+        if problem.budget is not None:
+            self.constant = (float(problem.weight.sum()) + problem.lost) * self.scale
         self.elastic_cost = longest * self.scale
-        self.y_lower = problem.forced.astype(np.float64)
-        self.y_upper = problem.allowed.astype(np.float64)
+        optional = len(problem.weight)
+        self.y_lower = np.append(problem.forced.astype(np.float64), np.zeros(optional))
+        self.y_upper = np.append(problem.allowed.astype(np.float64), np.ones(optional))
+        self.first_elastic = problem.switches
+        self.first_edge = self.first_elastic + n + (problem.budget is not None)
         self.edge_u = np.empty(0, dtype=np.int32)
         self.edge_v = np.empty(0, dtype=np.int32)
         self.edge_lower = np.empty(0)
@@ -99,12 +116,14 @@ class Relaxation:
         self.pair_cost = np.concatenate(
             [problem.distance[u, others] for u, others in zip(places, later, strict=True)]
         )
-        self.pair_cost *= self.scale
+        self.pair_cost *= self.length_scale
         self.pair_column = np.full(len(self.pair_u), -1, dtype=np.int32)
         self.pool = CutPool()
         self.rows: list[int] = []
         self.idle: list[int] = []
-        self.base_rows = n + problem.sets + 1
+        self.quota_row = n + problem.sets + 1
+        self.budget_row = self.quota_row + (problem.least > 0)
+        self.base_rows = self.budget_row + (problem.budget is not None)
         self._flat: FlatCuts | None = None
 
         self.highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
@@ -129,41 +148,92 @@ class Relaxation:
         self._optimal_status = highspy.HighsModelStatus.kOptimal
         self.row_dual = np.zeros(self.base_rows)
         self._build_base()
-        among_allowed = np.cumsum(problem.allowed) - 1
-        a, b = among_allowed[edges[0]], among_allowed[edges[1]]
-        self.add_pairs(np.sort(a * len(places) - a * (a + 1) // 2 + b - a - 1))
+        if problem.joint is not None:
+            self.forget_pairs(~np.isfinite(self.pair_cost))
+        keys = self.pair_u.astype(np.int64) * n + self.pair_v
+        self.add_pairs(np.searchsorted(keys, np.sort(edges[0] * n + edges[1])))
 
     def _build_base(self) -> None:
-        """The columns of places, elastic ones, and the rows that are no cuts."""
-        problem, n = self.problem, self.n
+        """The columns of switches, elastic ones, and the rows that are no cuts."""
+        problem, n, switches = self.problem, self.n, self.problem.switches
         none = np.empty(0, dtype=np.int32)
-        cost = np.concatenate([np.zeros(n), np.full(n, self.elastic_cost)])
-        lower = np.concatenate([self.y_lower, np.zeros(n)])
-        upper = np.concatenate([self.y_upper, np.ones(n)])
-        start = np.zeros(2 * n, dtype=np.int32)
-        self.highs.addCols(2 * n, cost, lower, upper, 0, start, none, np.empty(0))
-        index = np.concatenate(
-            [np.stack([np.arange(n), n + np.arange(n)], axis=1).ravel(), problem.hit, np.arange(n)]
-        )
-        value = np.concatenate([np.tile([-2.0, 2.0], n), np.ones(len(problem.hit)), np.ones(n)])
-        row_start = np.concatenate(
-            [
-                2 * np.arange(n),
-                2 * n + problem.hit_start[:-1],
-                [2 * n + len(problem.hit)],
-            ]
-        )
-        row_lower = np.concatenate([np.zeros(n), np.ones(problem.sets), [3.0]])
-        row_upper = np.concatenate([np.zeros(n), np.full(problem.sets + 1, np.inf)])
+        overrun = int(problem.budget is not None)
+        cost = np.concatenate([self.switch_cost, np.full(n + overrun, self.elastic_cost)])
+        lower = np.concatenate([self.y_lower, np.zeros(n + overrun)])
+        upper = np.concatenate([self.y_upper, np.ones(n), np.full(overrun, np.inf)])
+        start = np.zeros(len(cost), dtype=np.int32)
+        self.highs.addCols(len(cost), cost, lower, upper, 0, start, none, np.empty(0))
+        self.highs.changeObjectiveOffset(self.constant)
+
+        optional = np.flatnonzero(problem.optional)
+        in_place = np.arange(n)
+        row = [np.repeat(in_place, 2), n + problem.set_of_hit, n + optional]
+        row += [np.full(n, n + problem.sets)]
+        column = [np.stack([in_place, switches + in_place], axis=1).ravel(), problem.hit]
+        column += [n + problem.z[optional], in_place]
+        value = [np.tile([-2.0, 2.0], n), np.ones(len(problem.hit))]
+        value += [-problem.need[optional].astype(np.float64), np.ones(n)]
+        right = [np.zeros(n), self.hit_right, np.array([3.0])]
+        if problem.least > 0:
+            row.append(np.full(len(problem.weight), self.quota_row))
+            column.append(n + np.arange(len(problem.weight)))
+            value.append(self.quota_weight)
+            right.append(np.array([self.quota_right]))
+        if problem.budget is not None:
+            row.append(np.full(n + 1, self.budget_row))
+            column.append(np.append(in_place, self.first_edge - 1))
+            value.append(np.append(-problem.visit * self.length_scale, 1.0))
+            right.append(np.array([self.budget_right]))
+        from scipy.sparse import coo_matrix
+
+        table = coo_matrix(
+            (np.concatenate(value), (np.concatenate(row), np.concatenate(column))),
+            shape=(self.base_rows, len(cost)),
+        ).tocsr()
+        row_lower = np.concatenate(right)
+        row_upper = np.concatenate([np.zeros(n), np.full(self.base_rows - n, np.inf)])
         self.highs.addRows(
             len(row_lower),
             row_lower,
             row_upper,
-            len(index),
-            row_start.astype(np.int32),
-            index.astype(np.int32),
-            value,
+            table.nnz,
+            table.indptr[:-1].astype(np.int32),
+            table.indices.astype(np.int32),
+            table.data,
         )
+
+    @cached_property
+    def switch_cost(self) -> FloatArray:
+        """float64[switches]: what each switch adds to the objective, scaled."""
+        problem = self.problem
+        if problem.budget is not None:
+            return np.concatenate([np.zeros(self.n), -problem.weight * self.scale])
+        return np.concatenate([problem.visit * self.scale, np.zeros(len(problem.weight))])
+
+    @cached_property
+    def hit_right(self) -> FloatArray:
+        """float64[sets]: the right sides of the rows of the sets."""
+        return np.where(self.problem.optional, 0.0, self.problem.need)
+
+    @cached_property
+    def _quota_scale(self) -> float:
+        return _power_of_two(0, float(self.problem.weight.max()))
+
+    @cached_property
+    def quota_weight(self) -> FloatArray:
+        """float64[m]: the coefficients of the quota's row."""
+        return self.problem.weight * self._quota_scale
+
+    @property
+    def quota_right(self) -> float:
+        """The right side of the quota's row."""
+        return self.problem.least * self._quota_scale
+
+    @property
+    def budget_right(self) -> float:
+        """The right side of the budget's row, which says: minus the cost is at least this."""
+        assert self.problem.budget is not None
+        return -self.problem.budget * (1.0 + BUDGET_SLACK) * self.length_scale
 
     # --- columns ---------------------------------------------------------------------------
 
@@ -175,6 +245,10 @@ class Relaxation:
         self.pair_column[which] = len(self.edge_u) + np.arange(len(which))
         edge = np.arange(len(which))
         of_edge, of_row, weight = [edge, edge], [u, v], [np.ones(len(which))] * 2
+        if self.problem.budget is not None:
+            of_edge.append(edge)
+            of_row.append(np.full(len(which), self.budget_row))
+            weight.append(-self.pair_cost[which])
         if self.rows:
             flat = self.flat_cuts()
             e, k = sets_around_pairs(u, v, flat.sets)
@@ -190,9 +264,10 @@ class Relaxation:
         ).tocsc()
         table.sum_duplicates()
         count = len(which)
+        counts = self.problem.budget is None
         self.highs.addCols(
             count,
-            self.pair_cost[which],
+            self.pair_cost[which] if counts else np.zeros(count),
             np.zeros(count),
             np.ones(count),
             table.nnz,
@@ -208,7 +283,7 @@ class Relaxation:
     def set_bounds(
         self, y_lower: FloatArray, y_upper: FloatArray, edge: dict[int, tuple[float, float]]
     ) -> None:
-        """Bounds of all columns: of places, and of pairs by column where they are not 0 and 1."""
+        """Bounds of all columns: of switches, and of pairs by column where they are not 0 and 1."""
         lower = np.zeros(len(self.edge_u))
         upper = np.ones(len(self.edge_u))
         for column, (low, high) in edge.items():
@@ -217,7 +292,7 @@ class Relaxation:
         edges = np.flatnonzero((lower != self.edge_lower) | (upper != self.edge_upper))
         self.y_lower, self.y_upper = y_lower.copy(), y_upper.copy()
         self.edge_lower, self.edge_upper = lower, upper
-        index = np.concatenate([changed, 2 * self.n + edges]).astype(np.int32)
+        index = np.concatenate([changed, self.first_edge + edges]).astype(np.int32)
         if len(index):
             self.highs.changeColsBounds(
                 len(index),
@@ -233,7 +308,7 @@ class Relaxation:
         if len(columns):
             gone = np.zeros(len(self.edge_u), dtype=bool)
             gone[columns] = True
-            index = (2 * self.n + np.flatnonzero(gone)).astype(np.int32)
+            index = (self.first_edge + np.flatnonzero(gone)).astype(np.int32)
             self.highs.deleteCols(len(index), index)
             self.edge_u, self.edge_v = self.edge_u[~gone], self.edge_v[~gone]
             self.edge_lower, self.edge_upper = self.edge_lower[~gone], self.edge_upper[~gone]
@@ -245,10 +320,10 @@ class Relaxation:
         self.pair_cost, self.pair_column = self.pair_cost[keep], self.pair_column[keep]
 
     def raise_elastic_cost(self) -> None:
-        """Make it cost more to satisfy a degree without pairs."""
+        """Make it cost more to satisfy a degree without pairs, or to overrun the budget."""
         self.elastic_cost *= ELASTIC_GROWTH
-        index = np.arange(self.n, 2 * self.n, dtype=np.int32)
-        self.highs.changeColsCost(self.n, index, np.full(self.n, self.elastic_cost))
+        index = np.arange(self.first_elastic, self.first_edge, dtype=np.int32)
+        self.highs.changeColsCost(len(index), index, np.full(len(index), self.elastic_cost))
 
     # --- rows ------------------------------------------------------------------------------
 
@@ -287,7 +362,7 @@ class Relaxation:
                     mask[members] = False
                 edges = np.flatnonzero(sums)
                 weight = sums[edges]
-            index.append(2 * self.n + edges)
+            index.append(self.first_edge + edges)
             value.append(weight)
             total += len(edges)
         self.highs.addRows(
@@ -331,16 +406,15 @@ class Relaxation:
             # Numerical trouble: once more, without the old factors.
             self.highs.clearSolver()
             self.optimal = self._run(MOST_STEPS, left)
-        n = self.n
         solution = self.highs.getSolution()
         value = np.array(solution.col_value)
         dual = np.array(solution.row_dual)
         if len(dual) == self.base_rows + len(self.rows):
             self.row_dual = dual
         self.objective = self.highs.getInfo().objective_function_value
-        self.y = np.clip(value[:n], 0.0, 1.0)
-        self.elastic = float(value[n : 2 * n].sum())
-        self.x = np.clip(value[2 * n :], 0.0, 1.0)
+        self.y = np.clip(value[: self.first_elastic], 0.0, 1.0)
+        self.elastic = float(value[self.first_elastic : self.first_edge].sum())
+        self.x = np.clip(value[self.first_edge :], 0.0, 1.0)
         if self.optimal:
             tight = self.row_dual[self.base_rows :] > TOLERANCE
             self.idle = [0 if t else k + 1 for t, k in zip(tight, self.idle, strict=True)]
@@ -362,7 +436,7 @@ class Relaxation:
     def point(self) -> Point:
         """The fractional solution of the last solve; pairs added since then are not in it."""
         u, v = (ends[: len(self.x)].astype(np.int64) for ends in (self.edge_u, self.edge_v))
-        return make_point(self.problem, self.y, u, v, self.x)
+        return make_point(self.problem, self.y[: self.n], u, v, self.x, self.y[self.n :])
 
     def add_attractive(self, costs: FloatArray, most: int) -> int:
         """Add missing pairs of least reduced ``costs``, float64[p]; how many were attractive."""
@@ -404,10 +478,15 @@ class Relaxation:
         row_of = {number: row for row, number in enumerate(self.rows)}
         for number, state in zip(basis.tight.tolist(), basis.states, strict=True):
             rows[self.base_rows + row_of[number]] = state
-        columns = np.full(2 * self.n + len(self.edge_u), LOWER, dtype=np.int8)
+        columns = np.full(self.first_edge + len(self.edge_u), LOWER, dtype=np.int8)
         columns[: len(basis.columns)] = basis.columns
         found: Any = self.highs.getBasis()
         found.col_status = [self._statuses[s] for s in columns.tolist()]
         found.row_status = [self._statuses[s] for s in rows.tolist()]
         found.valid = True
         self.highs.setBasis(found)
+
+
+def _power_of_two(power: int, of: float) -> float:
+    """The power of two by which ``of`` becomes about 2 to the ``power``."""
+    return float(2.0 ** min(power - int(np.ceil(np.log2(of))), LARGEST_POWER))

@@ -1,7 +1,8 @@
 """Separation: inequalities that every tour of at least three stops satisfies and a point does not.
 
-Notation: y_i and x_e as in :mod:`covertour.exact.formulation`; T is a set that every tour must hit;
-δ(S) the pairs with one end in S, E(S) those with both. A *side* is a set S as bool[n]. How a round
+Notation: y_i, x_e and z as in :mod:`covertour.exact.formulation`; T is a set of coverers, of which
+``need`` must be stops if its z is 1; where its place must be served z stands for 1. δ(S) are the
+pairs with one end in S, E(S) those with both. A *side* is a set S as bool[n]. How a round
 of separation goes is told in :func:`separate`; combs have their own file.
 """
 
@@ -12,9 +13,9 @@ import numpy.typing as npt
 
 from covertour.exact.combs import combs, random_clusters
 from covertour.exact.cuts import Cut, Violated, make_cut
-from covertour.exact.formulation import Point
 from covertour.exact.maxflow import Flows, Groups, small_cuts
-from covertour.problem.metric import IntArray
+from covertour.exact.point import WHOLE, Point, is_whole
+from covertour.problem.metric import FloatArray, IntArray
 
 Sides = npt.NDArray[np.bool_]
 """Sides, bool[k, n]."""
@@ -51,7 +52,7 @@ COMBS_PER_PLACE = 2
 
 
 def separate(point: Point, rng: np.random.Generator, most: int, deep: bool = False) -> list[Cut]:
-    """Violated cuts: all links, the ``most`` connectivity cuts and at most half as many combs.
+    """Violated cuts: all short ones, ``most`` connectivity cuts and at most half as many combs.
 
     ``deep`` looks harder, for points that the usual cuts hardly move any more.
     """
@@ -73,9 +74,10 @@ def separate(point: Point, rng: np.random.Generator, most: int, deep: bool = Fal
         more += combs(point, [], least)
         for _ in range(CLUSTERINGS_DEEP if deep else CLUSTERINGS):
             clusters = random_clusters(point, rng)
-            if clusters:
+            if any(len(members) > 1 for members in clusters):
                 more += combs(point, clusters, least)
-    return [*links(point), *_most_violated(found)[:most], *_spread(more, most // 2, n)]
+    short = [*links(point), *demands(point), *quota_covers(point)]
+    return [*short, *_most_violated(found)[:most], *_spread(more, most // 2, n)]
 
 
 def _most_violated(found: Violated) -> list[Cut]:
@@ -104,7 +106,28 @@ def links(point: Point) -> list[Cut]:
     for end, other in ((point.u, point.v), (point.v, point.u)):
         for e in np.flatnonzero(point.x > point.y[end] + LEAST_VIOLATION_OF_LINKS):
             pair = np.sort(np.array([end[e], other[e]]))
-            cuts.append(make_cut(len(point.y), [pair], [1.0], [(end[e : e + 1], 1.0)], 0.0))
+            ends = [(end[e : e + 1], 1.0)]
+            cuts.append(make_cut(point.problem.switches, [pair], [1.0], ends, 0.0))
+    return cuts
+
+
+def demands(point: Point) -> list[Cut]:
+    """y(T \\ D) >= (need - |D|) z for the members D of T that are above z, fewer than need.
+
+    Valid: where z is 1 at least need members of T are stops, and at most |D| of them in D; where it
+    is 0 the right side is 0. Only these members count more on the left than they should, so
+    this is the most violated choice.
+    """
+    problem = point.problem
+    cuts = []
+    for k in np.flatnonzero(problem.optional & (problem.need > 1)):
+        members, z, need = problem.hit_sets[k], float(point.served[k]), int(problem.need[k])
+        rest = members[point.y[members] <= z]
+        left = need - (len(members) - len(rest))
+        if left > 0 and left < need and point.y[rest].sum() < left * z - LEAST_VIOLATION_OF_LINKS:
+            switch = np.array([problem.n + problem.z[k]])
+            terms = [(rest, 1.0), (switch, -float(left))]
+            cuts.append(make_cut(problem.switches, [], [], terms, 0.0))
     return cuts
 
 
@@ -112,14 +135,16 @@ def connectivity(point: Point, sides: Sides, least: float) -> Violated:
     """For each side S the best violated cut x(δ(S)) >= 2 (in(S) + in(V \\ S) - 1).
 
     Here in(S) is any expression that is at most 1 on every tour and at most 0 on a tour without a
-    stop in S: y_i for a place i of S, or 1 - y(T \\ S), for T is hit outside S if not in S. Valid:
-    if a tour has stops in S and outside it crosses δ(S) at least twice, and the right side is at
-    most 2; otherwise one of the two expressions is <= 0 and the other <= 1, and the right side
-    is <= 0.
+    stop in S: y_i for a place i of S, or z - y(T \\ S) / need, for without a stop in S all stops of
+    T are outside it, need z of them at least; or 1 - z(B), where tours worth looking for that serve
+    nothing of B have a stop in S (see :func:`covers_of_sides`). Valid: if a tour has stops in S and
+    outside it crosses δ(S) at least twice, and the right side is at most 2; otherwise one of the
+    two expressions is <= 0 and the other <= 1, and the right side is <= 0.
 
-    With T inside S and T' outside, this is x(δ(S)) >= 2; with T' outside only, x(δ(S)) >= 2 y_i;
-    without either, x(δ(S)) >= 2 (y_i + y_j - 1); and sets T, T' with common places, of which every
-    S separates only a part, give x(δ(S)) + 2 y(T ∩ T') >= 2.
+    With T inside S and T' outside, this is x(δ(S)) >= 2 (z + z' - 1), and 2 where both must be
+    served; with a place that must be a stop outside, x(δ(S)) >= 2 z; with a T' outside that must
+    be hit, x(δ(S)) >= 2 y_i; without any, x(δ(S)) >= 2 (y_i + y_j - 1); and sets T, T' with common
+    places, of which every S separates only a part, give x(δ(S)) + 2 y(T ∩ T') >= 2.
 
     Moving a place of T \\ T' into S, or of T' \\ T out of it, changes x(δ(S)) by at most its
     degree 2 y and the right side by 2 y in favour, so S is completed like that before use. Of
@@ -130,10 +155,10 @@ def connectivity(point: Point, sides: Sides, least: float) -> Violated:
         return []
     problem, y, n = point.problem, point.y, len(point.y)
     side = sides.astype(np.float64)
-    inner = np.argmin(problem.weight_in_sets(y + SLIGHTLY, 1.0 - side), axis=1)
-    outer = np.argmin(problem.weight_in_sets(y + SLIGHTLY, side), axis=1)
-    holds_inner, holds_outer = problem.in_set[inner], problem.in_set[outer]
+    inner, holds_inner = _best_sets(point, side)
+    outer, holds_outer = _best_sets(point, 1.0 - side)
     complete = (sides | (holds_inner & ~holds_outer)) & ~(holds_outer & ~holds_inner)
+    covers = [covers_of_sides(point, part) for part in (complete, ~complete)]
     crossing = (complete[:, point.u] != complete[:, point.v]) @ point.x
     found: Violated = []
     seen: set[bytes] = set()
@@ -147,15 +172,24 @@ def connectivity(point: Point, sides: Sides, least: float) -> Violated:
         right = -2.0
         terms: list[tuple[IntArray, float]] = []
         constant = -2.0
-        for part, chosen in ((inside, inner[k]), (~inside, outer[k])):
+        parts = ((inside, inner[k], covers[0][k]), (~inside, outer[k], covers[1][k]))
+        for part, chosen, cover in parts:
             members = problem.hit_sets[chosen]
             missing = members[~part[members]]
             place = int(np.argmax(np.where(part, y, -1.0)))
-            by_set = 1.0 - float(y[missing].sum())
-            if by_set >= y[place] - SLIGHTLY:
-                right += 2.0 * by_set
+            by_set = float(point.served[chosen] - y[missing].sum() / problem.need[chosen])
+            by_cover = 1.0 - float(point.z[cover].sum()) if not cover.all() else -1.0
+            if by_cover >= max(by_set, y[place]) - SLIGHTLY:
+                right += 2.0 * by_cover
                 constant += 2.0
-                terms.append((missing, 2.0))
+                terms.append((n + np.flatnonzero(cover), 2.0))
+            elif by_set >= y[place] - SLIGHTLY:
+                right += 2.0 * by_set
+                terms.append((missing, 2.0 / problem.need[chosen]))
+                if problem.optional[chosen]:
+                    terms.append((np.array([n + problem.z[chosen]]), -2.0))
+                else:
+                    constant += 2.0
             else:
                 right += 2.0 * y[place]
                 terms.append((np.array([place]), -2.0))
@@ -164,9 +198,66 @@ def connectivity(point: Point, sides: Sides, least: float) -> Violated:
             continue
         smaller = inside if 2 * inside.sum() <= n else ~inside
         members = np.flatnonzero(smaller)
-        cut = make_cut(n, [members], [2.0], [(members, 2.0), *terms], constant)
+        cut = make_cut(problem.switches, [members], [2.0], [(members, 2.0), *terms], constant)
         found.append((violation, cut))
     return found
+
+
+def covers_of_sides(point: Point, sides: Sides) -> Sides:
+    """For each side S a set B of z's, bool[k, m], such that S has a stop if all of B are 0.
+
+    What cannot be served from outside S has fewer than need members there. Together with B it
+    weighs more than may be left out, by the quota or by a tour within the budget that is known
+    already; so 1 - z(B) is an in(S). B is empty for a side that is indispensable by itself, and all
+    z's where even they do not suffice, or where nothing is said. The z's that are least for what
+    they weigh are taken first.
+    """
+    problem = point.problem
+    if np.isinf(problem.spare):
+        return np.ones((len(sides), len(point.z)), dtype=bool)
+    optional = np.flatnonzero(problem.optional)[np.argsort(problem.z[problem.optional])]
+    outside = problem.weight_in_sets(np.ones(problem.n), (~sides).astype(np.float64))[:, optional]
+    lost = outside < problem.need[optional] - 0.5
+    missing = problem.spare + SLIGHTLY * problem.weight.sum() - lost @ problem.weight
+    order = np.argsort(point.z / problem.weight, kind="stable")
+    weight = np.where(lost[:, order], 0.0, problem.weight[order])
+    before = np.cumsum(weight, axis=1) - weight
+    chosen = np.zeros(lost.shape, dtype=bool)
+    chosen[:, order] = (before <= missing[:, None]) & (weight > 0.0)
+    chosen[missing < 0.0] = False
+    chosen[weight.sum(axis=1) <= missing] = True
+    return chosen
+
+
+def quota_covers(point: Point) -> list[Cut]:
+    """z(B) >= 1 where B weighs more than may be left out: the covers of the quota's knapsack."""
+    problem = point.problem
+    if np.isinf(problem.spare) or len(point.z) == 0:
+        return []
+    (chosen,) = covers_of_sides(point, np.zeros((1, problem.n), dtype=bool))
+    b = np.flatnonzero(chosen)
+    if chosen.all() or point.z[b].sum() > 1.0 - LEAST_VIOLATION:
+        return []
+    return [make_cut(problem.switches, [], [], [(problem.n + b, 1.0)], 1.0)]
+
+
+def _best_sets(point: Point, side: FloatArray) -> tuple[IntArray, Sides]:
+    """For each side the set of the largest in(S), int64[k], and the places that complete it.
+
+    ``side``: float64[k, n] of zeros and ones. Those places are the set, or none where it needs
+    several stops, for then it would not pay. A whole point must be cut off for certain where it is
+    no tour; there the side stays as it is if one of its stops has a larger in(S) than the set.
+    """
+    problem, y = point.problem, point.y
+    missed = problem.weight_in_sets(y + SLIGHTLY, 1.0 - side) / problem.need + (1.0 - point.served)
+    best = np.argmin(missed, axis=1)
+    pays = problem.need[best] == 1
+    if not np.isinf(problem.spare):
+        pays &= covers_of_sides(point, side > 0.5).any(axis=1)
+    if is_whole(y, WHOLE):
+        by_set = 1.0 - missed[np.arange(len(side)), best]
+        pays &= by_set > (side * y).max(axis=1) - LEAST_VIOLATION
+    return best, problem.in_set[best] & pays[:, None]
 
 
 def components(point: Point) -> Sides:
@@ -222,30 +313,50 @@ def from_root(point: Point, least: float) -> Flows:
     problem, y = point.problem, point.y
     root = int(np.argmax(y))
     sets = np.flatnonzero(~problem.in_set[:, root])
-    places = point.active[(y[point.active] + y[root] - 1.0 > least / 2) & (point.active != root)]
+    of_root = y[root] if np.isinf(problem.spare) else 1.0  # its side may be indispensable
+    places = point.active[(y[point.active] + of_root - 1.0 > least / 2) & (point.active != root)]
     source = np.concatenate([sets, problem.sets + point.local[places]])
-    limit = np.concatenate([np.full(len(sets), 2.0 * y[root]), 2.0 * (y[places] + y[root] - 1.0)])
+    of_sets = 2.0 * of_root - 2.0 * (1.0 - point.served[sets])
+    limit = np.concatenate([of_sets, 2.0 * (y[places] + of_root - 1.0)])
     sink = np.full(len(source), problem.sets + point.local[root])
-    return Flows(source, sink, limit - least)
+    return _worthwhile(source, sink, limit - least)
+
+
+def _worthwhile(source: IntArray, sink: IntArray, limit: FloatArray) -> Flows:
+    """The flows that could be below their limits."""
+    worth = limit > 0.0
+    return Flows(source[worth], sink[worth], limit[worth])
 
 
 def between_sets(point: Point, least: float, rng: np.random.Generator, per_source: int) -> Flows:
-    """Flows from every set to hit to some others, or to all if they are few: x(δ(S)) >= 2."""
+    """Flows between sets, from each to some others or to all if they are few.
+
+    They find x(δ(S)) >= 2 (z + z' - 1).
+    """
     sets = point.problem.sets
     if sets - 1 <= 2 * per_source:
         a, b = np.triu_indices(sets, 1)
     else:
         a = np.repeat(np.arange(sets), per_source)
         b = (a + rng.integers(1, sets, size=len(a))) % sets
-    return Flows(a, b, np.full(len(a), 2.0 - least))
+    lost = 1.0 - point.served
+    if np.isinf(point.problem.spare):
+        return _worthwhile(a, b, 2.0 - least - 2.0 * (lost[a] + lost[b]))
+    return _worthwhile(a, b, 2.0 - least - 2.0 * np.minimum(lost[a], lost[b]))
 
 
 def place_to_sets(point: Point, least: float, rng: np.random.Generator, per_source: int) -> Flows:
-    """Flows from every active place to some sets that do not hold it: x(δ(S)) >= 2 y_i."""
+    """Flows from every active place to some sets that do not hold it.
+
+    They find x(δ(S)) >= 2 (y_i + z - 1).
+    """
     problem = point.problem
     place = np.repeat(point.active, per_source)
     chosen = rng.integers(problem.sets, size=len(place))
     ok = ~problem.in_set[chosen, place] & (2.0 * point.y[place] > least)
     place, chosen = place[ok], chosen[ok]
     source = problem.sets + point.local[place]
-    return Flows(source, chosen, 2.0 * point.y[place] - least)
+    limit = 2.0 * point.y[place] - least
+    if np.isinf(problem.spare):
+        limit -= 2.0 * (1.0 - point.served[chosen])
+    return _worthwhile(source, chosen, limit)

@@ -9,6 +9,7 @@ of copying the tour.
 from __future__ import annotations
 
 from covertour.kernel import inner
+from covertour.search.routes import mark_logged, refresh_all, refresh_logged, refresh_near
 from covertour.search.state import (
     FIRST_STOP,
     LOG_SIZE,
@@ -19,6 +20,7 @@ from covertour.search.state import (
     UNCOVERED,
     Place,
     distance,
+    for_both,
     is_directed,
 )
 
@@ -41,7 +43,7 @@ def _link(s, stop, after):
         at[stop].next = stop
         at[stop].prev = stop
         at[stop].label = 0
-        at[stop].leg = 0.0
+        at[stop].leg = distance(s, stop, stop)
         s.tour.top = 0
         return
     before = at[after].next
@@ -143,8 +145,7 @@ def path_size(s, first, last):
 # --- Coverage -------------------------------------------------------------------------------------
 
 
-@inner
-def _cover(s, stop):
+def _cover_plain(s, stop):
     """Count a new stop for all the places it covers."""
     at = s.at
     served = s.served
@@ -173,8 +174,7 @@ def _cover(s, stop):
     at[stop].unique = own
 
 
-@inner
-def _uncover(s, stop):
+def _uncover_plain(s, stop):
     """Take a stop's coverage back."""
     at = s.at
     served = s.served
@@ -191,6 +191,90 @@ def _uncover(s, stop):
             at[place].uncovered_at = index
             s.tour.uncovered = index + 1
     at[stop].unique = 0
+
+
+@inner
+def _spare(s, stop):
+    """Note that a stop may have become redundant."""
+    if s.at[stop].spared == 0:
+        s.at[stop].spared = 1
+        s.lists[SPARE, s.tour.spare] = stop
+        s.tour.spare += 1
+
+
+@inner
+def _share(s, place, weight):
+    """Add to what would be lost without a stop, for all the stops that cover a place."""
+    goal = s.goal
+    if goal.shared[place] == 0:
+        owner = s.served[place].owner
+        goal.unique[owner] += weight
+        if weight < 0.0 and (goal.unique[owner] == 0.0 or goal.tally.partial != 0):
+            _spare(s, owner)
+        return
+    for k in range(s.at[place].covered_from, s.at[place].covered_to):
+        stop = Place(s.who[k])
+        if s.at[stop].stop_at >= 0:
+            goal.unique[stop] += weight
+            if weight < 0.0 and (goal.unique[stop] == 0.0 or goal.tally.partial != 0):
+                _spare(s, stop)
+
+
+def _cover_with_goal(s, stop):
+    """The same with weights and demands; the stop is not yet in the list of stops."""
+    at = s.at
+    served = s.served
+    goal = s.goal
+    own = 0.0
+    for k in range(at[stop].covers_from, at[stop].covers_to):
+        place = Place(s.who[k])
+        times = served[place].count
+        served[place].count = times + 1
+        if times == 0:
+            weight = goal.weight[place]
+            own += weight
+            goal.tally.served += weight
+            if goal.shared[place] != 0:
+                _share(s, place, weight)
+            last = s.tour.uncovered - 1
+            moved = s.lists[UNCOVERED, last]
+            index = at[place].uncovered_at
+            s.lists[UNCOVERED, index] = moved
+            at[moved].uncovered_at = index
+            at[place].uncovered_at = -1
+            s.tour.uncovered = last
+        elif times == 1:
+            _share(s, place, -goal.weight[place])
+        served[place].owner ^= stop
+    goal.unique[stop] = own
+
+
+def _uncover_with_goal(s, stop):
+    """The same with weights and demands; the stop is no longer in the list of stops."""
+    at = s.at
+    served = s.served
+    goal = s.goal
+    for k in range(at[stop].covers_from, at[stop].covers_to):
+        place = Place(s.who[k])
+        times = served[place].count - 1
+        served[place].count = times
+        served[place].owner ^= stop
+        if times == 1:
+            _share(s, place, goal.weight[place])
+        elif times == 0:
+            weight = goal.weight[place]
+            goal.tally.served -= weight
+            if goal.shared[place] != 0:
+                _share(s, place, -weight)
+            index = s.tour.uncovered
+            s.lists[UNCOVERED, index] = place
+            at[place].uncovered_at = index
+            s.tour.uncovered = index + 1
+    goal.unique[stop] = 0.0
+
+
+_cover = for_both(_cover_plain, _cover_with_goal)
+_uncover = for_both(_uncover_plain, _uncover_with_goal)
 
 
 # --- Changes, each with its log entry -------------------------------------------------------------
@@ -211,6 +295,7 @@ def _note(s, kind, a, b):
 def _enter(s, stop, after):
     """Insert without log or length."""
     at = s.at
+    _cover(s, stop)
     _link(s, stop, after)
     size = s.tour.size
     s.lists[STOPS, size] = stop
@@ -223,7 +308,6 @@ def _enter(s, stop, after):
     if first != NOWHERE:
         at[first].in_prev = stop
     s.blocks[block, FIRST_STOP] = stop
-    _cover(s, stop)
 
 
 @inner
@@ -265,11 +349,21 @@ def saving(s, stop):
 
 @inner
 def insert(s, stop, after):
-    """Insert a stop behind another one (NOWHERE: as the first) and keep length and log."""
+    """Insert a stop behind another one (NOWHERE: as the first) and keep length and log.
+
+    Where that would break a leg that must stay, one below 0, it goes into the next one that may.
+    """
     if after != NOWHERE:
+        for _ in range(s.tour.size):
+            if s.at[after].leg >= 0.0:
+                break
+            after = s.at[after].next
         s.tour.length += insertion_cost(s, stop, after)
+    else:
+        s.tour.length += distance(s, stop, stop)
     _note(s, INSERTED, stop, after)
     _enter(s, stop, after)
+    refresh_near(s, stop)
 
 
 @inner
@@ -279,6 +373,7 @@ def remove(s, stop):
     before = s.at[stop].prev
     _note(s, REMOVED, stop, before if before != stop else NOWHERE)
     _leave(s, stop)
+    refresh_near(s, before)
 
 
 @inner
@@ -299,6 +394,8 @@ def reverse(s, first, last):
 @inner
 def undo(s, length):
     """Take back everything in the log; ``length`` is what the tour had before."""
+    entries = s.tour.log
+    mark_logged(s, entries)
     for entry in range(s.tour.log - 1, -1, -1):
         kind = s.log[entry, 0]
         a = s.log[entry, 1]
@@ -312,6 +409,7 @@ def undo(s, length):
             _link(s, a, b)
         else:
             _flip(s, b, a)
+    refresh_logged(s, entries)
     s.tour.log = 0
     s.tour.length = length
     clear_spare(s)
@@ -361,22 +459,27 @@ def copy_tour(s, places):
     return size
 
 
+least_length = for_both(lambda s: 0.0, lambda s: s.goal.tally.base)
+"""What every tour costs beside its legs."""
+
+
 @inner
 def load_tour(s, places, size):
     """Make the state hold the tour places[:size] (int64), with log, queue and spares empty."""
     while s.tour.size > 0:
         _leave(s, s.lists[STOPS, 0])
     after = NOWHERE
-    length = 0.0
+    length = least_length(s)
     for index in range(size):
         stop = Place(places[index])
         _enter(s, stop, after)
         if after != NOWHERE:
-            length += distance(s, after, stop)
+            length += max(distance(s, after, stop), 0.0)  # but for legs that must stay
         after = stop
-    if size > 1:
-        length += distance(s, after, Place(places[0]))
+    if size > 0:
+        length += max(distance(s, after, Place(places[0])), 0.0)
     s.tour.length = length
     s.tour.log = 0
     clear_spare(s)
     clear_queue(s)
+    refresh_all(s)

@@ -23,11 +23,14 @@ from covertour.search.changes import (
     touch_neighbours,
 )
 from covertour.search.improve import FINAL, improve
+from covertour.search.routes import penalty_change
 from covertour.search.state import (
     FIRST_NEAR,
     FIXED,
+    FORBIDDEN,
     NEAR,
     NOWHERE,
+    QUEUE,
     SEEN,
     SPARE,
     STOPS,
@@ -36,17 +39,28 @@ from covertour.search.state import (
     distance,
     draw_below,
     draw_unit,
+    for_both,
     is_directed,
+    ring_of,
     stops_near,
 )
 
 MOST_COVERERS = 24
 """Of the coverers of a place at most this many, drawn at random, are compared."""
 
+BLINKS, BLINKS_UP_TO = 0.05, 6
+"""How often some of the legs of a short tour are overlooked when a stop is inserted (not in the
+plain problem): there are tours that cheapest insertions do not lead to."""
 
-@inner
-def gain_of(s, place):
-    """How many uncovered places a place would cover."""
+PRUNED_SHARE = 4
+"""Where a tour is cut back, one of so many of the stops that may go is dropped at a time."""
+
+LOOKED_THROUGH = 64
+"""Where places may be left out, all stops of a tour of up to this many may be dropped at any time;
+of longer ones those where something changed."""
+
+
+def _gain_plain(s, place):
     gain = 0
     for k in range(s.at[place].covers_from, s.at[place].covers_to):
         if s.served[s.who[k]].count == 0:
@@ -54,8 +68,22 @@ def gain_of(s, place):
     return gain
 
 
-@inner
-def gather_legs(s, place):
+def _gain_with_goal(s, place):
+    gain = 0.0
+    for k in range(s.at[place].covers_from, s.at[place].covers_to):
+        other = s.who[k]
+        times = s.served[other].count
+        if times <= 0:  # 1 - times stops are missing
+            gain += s.goal.weight[other] / (1 - times)
+    return min(gain, s.goal.tally.need - s.goal.tally.served)
+
+
+gain_of = for_both(_gain_plain, _gain_with_goal)
+"""How many uncovered places a place would cover; the weight that it would bring nearer to be
+served, as far as it is needed."""
+
+
+def _gather_legs(s, place):
     """Write the legs that begin or end near a place to ``s.legs``; how many there are."""
     many = np.int64(0)
     if s.blocks.shape[0] == 1:  # the whole tour is near
@@ -76,6 +104,22 @@ def gather_legs(s, place):
     return many
 
 
+_legs_in_blocks = inner(_gather_legs)
+
+
+def _gather_legs_and_blanks(s, place):
+    many = _legs_in_blocks(s, place)
+    if s.blocks.shape[0] > 1:
+        for index in range(len(s.goal.blanks)):
+            blank = s.goal.blanks[index]
+            many = _note_leg(s, many, blank)
+            many = _note_leg(s, many, s.at[blank].prev)
+    return many
+
+
+gather_legs = for_both(_gather_legs, _gather_legs_and_blanks)
+
+
 @inner
 def _note_leg(s, many, stop):
     s.legs[many].stop = stop
@@ -84,8 +128,7 @@ def _note_leg(s, many, stop):
     return many + 1
 
 
-@inner
-def cheapest_position(s, place, many):
+def _cheapest_position(s, place, many):
     """The stop behind which inserting a place costs least, and that cost.
 
     Looks at the first ``many`` legs in ``s.legs``; (NOWHERE, inf) where there are none.
@@ -102,8 +145,26 @@ def cheapest_position(s, place, many):
     return best_after, best
 
 
-@inner
-def cover_place(s, place, noise, fallback):
+def _cheapest_in_routes(s, place, many):
+    """The same; the cost includes what a route then exceeds its limits by."""
+    best = np.inf
+    best_after = NOWHERE
+    for index in range(many):
+        stop = s.legs[index].stop
+        there = distance(s, stop, place)
+        cost = there + distance(s, place, s.legs[index].next) - s.legs[index].length
+        if cost < best:
+            cost += penalty_change(s, stop, cost, 1)
+        if cost < best:
+            best = cost
+            best_after = stop
+    return best_after, best
+
+
+cheapest_position = for_both(_cheapest_position, _cheapest_position, _cheapest_in_routes)
+
+
+def _cover_plain(s, place, noise, fallback):
     """Insert the coverer of an uncovered place with the least cost per newly covered place.
 
     The scores are blurred by random factors in 1 ± ``noise``. Where no stop is nearby the coverer
@@ -137,9 +198,55 @@ def cover_place(s, place, noise, fallback):
     return best_stop
 
 
+def _cover_with_goal(s, place, noise, fallback):
+    start = s.at[place].covered_from
+    many = np.int64(s.at[place].covered_to - start)
+    legs = gather_legs(s, place)
+    if noise > 0.0 and 1 < legs <= BLINKS_UP_TO and draw_unit(s) < BLINKS:
+        legs = 1 + draw_below(s, legs)
+    best = np.inf
+    best_stop = NOWHERE
+    best_after = NOWHERE
+    first = draw_below(s, many) if many > MOST_COVERERS else 0
+    tried = 0
+    for index in range(many):  # from somewhere on, as drawing might hit stops only
+        at = index if many <= MOST_COVERERS else (first + index) % many
+        coverer = Place(s.who[start + Place(at)])
+        if s.at[coverer].stop_at >= 0:  # one of several that the place needs
+            continue
+        tried += 1
+        if tried > MOST_COVERERS:
+            break
+        after, cost = cheapest_position(s, coverer, legs)
+        if after == NOWHERE:
+            after = fallback
+            cost = distance(s, coverer, coverer)
+            if fallback != NOWHERE:
+                cost = insertion_cost(s, coverer, fallback)
+        score = (cost + s.goal.tally.tiny) / gain_of(s, coverer)
+        score *= 1.0 + noise * (2.0 * draw_unit(s) - 1.0)
+        if score < best or best_stop == NOWHERE:
+            best = score
+            best_stop = coverer
+            best_after = after
+    if best > s.goal.tally.price and real_stops(s) > 0:
+        return NOWHERE
+    insert(s, best_stop, best_after)
+    touch(s, best_stop)
+    touch_neighbours(s, best_stop)
+    return best_stop
+
+
+cover_place = for_both(_cover_plain, _cover_with_goal)
+
+
 @inner
-def is_redundant(s, stop):
-    """Whether a place is a stop that no rule and no other place needs."""
+def real_stops(s):
+    """How many stops there are beside the blanks."""
+    return s.tour.size - len(s.goal.blanks)
+
+
+def _is_redundant_plain(s, stop):
     return (
         s.at[stop].stop_at >= 0
         and s.at[stop].unique == 0
@@ -149,7 +256,26 @@ def is_redundant(s, stop):
 
 
 @inner
-def drop_spare(s):
+def shortage(s, lost):
+    """What is missing, in terms of length, where so much less is served than now."""
+    missing = s.goal.tally.need - s.goal.tally.served + lost
+    return missing * s.goal.tally.price if missing > 0.0 else 0.0
+
+
+def _is_redundant_with_goal(s, stop):
+    return (
+        s.at[stop].stop_at >= 0
+        and s.goal.unique[stop] <= s.goal.tally.served - s.goal.tally.need
+        and s.at[stop].role != FIXED
+        and real_stops(s) > 1
+    )
+
+
+is_redundant = for_both(_is_redundant_plain, _is_redundant_with_goal)
+"""Whether a place is a stop that no rule and no other place needs."""
+
+
+def _drop_plain(s):
     """Drop stops that nothing needs, the one that saves most first; never lengthens the tour."""
     while True:
         best = 0.0
@@ -173,9 +299,47 @@ def drop_spare(s):
         remove(s, best_stop)
 
 
+_drop_unneeded = inner(_drop_plain)
+
+
+def _drop_with_goal(s):
+    """The same; where places may be left out, also stops that save more than they are worth."""
+    if s.goal.tally.partial == 0:
+        _drop_unneeded(s)
+        return
+    while real_stops(s) > 1:
+        best = -1e-300
+        best_stop = NOWHERE
+        few = s.tour.size <= LOOKED_THROUGH
+        now = shortage(s, 0.0)
+        for index in range(s.tour.size if few else s.tour.queue):
+            stop = s.lists[STOPS, index] if few else s.lists[QUEUE, index]
+            if s.at[stop].role == FIXED or s.at[stop].stop_at < 0:
+                continue
+            saved = saving(s, stop)
+            gain = saved + now - shortage(s, s.goal.unique[stop])
+            gain -= penalty_change(s, stop, -saved, -1)
+            if gain > best:
+                best = gain
+                best_stop = stop
+        if best_stop == NOWHERE:
+            break
+        touch_neighbours(s, best_stop)
+        remove(s, best_stop)
+
+
+drop_spare = for_both(_drop_plain, _drop_with_goal)
+
+
 @entry
-def construct(s, start, must_visit, serving):
-    """See ``complete``; by the numbers of the state."""
+def construct(s, start, must_visit, serving, go_on):
+    """A tour that serves all in ``serving``; see ``complete``; by the numbers of the state.
+
+    To go on is to improve the tour that there is where stops of it are queued, and nothing else.
+    """
+    if go_on:
+        improve(s, FINAL)
+        return
     s.tour.labelled = 0
     load_tour(s, start, len(start))
     last = s.lists[STOPS, 0] if len(start) else NOWHERE
@@ -188,7 +352,7 @@ def construct(s, start, must_visit, serving):
             last = place
     for number in serving:
         place = Place(number)
-        if s.served[place].count == 0:
+        while s.served[place].count <= 0:
             last = cover_place(s, place, 0.0, last)
             s.tour.log = 0
     for index in range(s.tour.size - 1, -1, -1):
@@ -204,11 +368,86 @@ def construct(s, start, must_visit, serving):
     improve(s, FINAL)
 
 
+@entry
+def prune(s, stops, enough):
+    """Drop stops in this order, int64[m], until the tour is no longer than ``enough``.
+
+    Passes over stops that are needed, and those beside which one was dropped. How many it dropped.
+    """
+    stamp = s.goal.tally.stamp + 1
+    s.goal.tally.stamp = stamp
+    dropped = 0
+    for number in stops:
+        stop = Place(number)
+        if s.tour.length <= enough:
+            break
+        if s.goal.stamped[stop] != stamp and is_redundant(s, stop):
+            s.goal.stamped[s.at[stop].prev] = stamp
+            s.goal.stamped[s.at[stop].next] = stamp
+            touch_neighbours(s, stop)
+            remove(s, stop)
+            s.tour.log = 0
+            dropped += 1
+    clear_spare(s)
+    return dropped
+
+
 def complete(s: State, start: IntArray, must_visit: IntArray, serving: IntArray) -> None:
     """Complete a tour so that it covers everything, and improve it.
 
     All by the instance's numbers, int64. ``start``: distinct allowed places in tour order, may be
     empty; ``must_visit``: places that must be stops; ``serving``: all places, in the order in which
-    uncovered ones are served.
+    uncovered ones are served. Where places may be left out, only as much is served as must be.
     """
-    construct(s, s.number[start], s.number[must_visit], s.number[serving])
+    if s.goal is None:
+        construct(s, s.number[start], s.number[must_visit], s.number[serving], False)
+    else:
+        _complete_with_goal(s, ring_of(s, start), s.number[must_visit], s.number[serving])
+
+
+def _complete_with_goal(s: State, ring: IntArray, must: IntArray, serving: IntArray) -> None:
+    """The same by the state's numbers; a tour of all is made, and stops are dropped from it."""
+    assert s.goal is not None
+    goal, tally = s.goal, s.goal.tally
+    blanks = len(goal.blanks)
+    if len(ring) == blanks and len(must) == 0 and s.tour["uncovered"] == 0:
+        allowed = np.flatnonzero(s.at["role"][: tally["blank"]] != FORBIDDEN)
+        cheapest = allowed[np.argmin(goal.visit[allowed])]
+        ring = np.concatenate([[cheapest], ring]).astype(np.int64)
+    need, tally["need"] = float(tally["need"]), float(tally["total"])
+    construct(s, ring, must, serving, False)
+    tally["need"] = need
+    if not tally["partial"]:
+        return
+    enough = float(tally["limit"]) if np.isfinite(tally["limit"]) else -np.inf
+    while True:
+        spare = _stops_by_worth(s)
+        if len(spare) == 0 or prune(s, spare[: 1 + len(spare) // PRUNED_SHARE], enough) == 0:
+            break
+    construct(s, ring, must, serving, True)
+
+
+def _stops_by_worth(s: State) -> IntArray:
+    """The stops that may be dropped, int64[m], first those that save most for what they serve."""
+    at, goal = s.at, s.goal
+    assert goal is not None
+    stops = s.lists[STOPS, : s.tour["size"]].astype(np.int64)
+    if len(stops) <= len(goal.blanks) + 1:
+        return np.empty(0, dtype=np.int64)
+    slack = goal.tally["served"] - goal.tally["need"]
+    stops = stops[(at["role"][stops] != FIXED) & (goal.unique[stops] <= slack)]
+    before = at["prev"][stops].astype(np.int64)
+    after = at["next"][stops].astype(np.int64)
+    direct = np.empty(len(stops))
+    measure(s, before, after, direct)
+    saved = at["leg"][before] + at["leg"][stops] - direct
+    worth = goal.unique[stops] / np.maximum(saved, float(goal.tally["tiny"]))
+    keep = saved >= 0.0
+    return stops[keep][np.argsort(worth[keep], kind="stable")]
+
+
+@entry
+def measure(s, start, end, between):
+    """Write the distances between pairs of places to ``between``."""
+    for index in range(len(start)):
+        between[index] = distance(s, Place(start[index]), Place(end[index]))

@@ -38,6 +38,7 @@ from numba.extending import overload
 
 from covertour.kernel import INNER, inner
 from covertour.search.changes import clear_queue, move, path_size, reverse, touch
+from covertour.search.crossing import improve_directed_routes, improve_symmetric_routes
 from covertour.search.state import (
     LOG_SIZE,
     NEAR,
@@ -46,6 +47,7 @@ from covertour.search.state import (
     STOPS,
     axes,
     distance,
+    has_routes,
     is_directed,
     stops_near,
 )
@@ -115,6 +117,8 @@ def improve_stop(s, stop):
 
 @overload(improve_stop, jit_options=INNER)
 def _improve_stop(s, stop):
+    if has_routes(s):
+        return improve_directed_routes if axes(s) == 3 else improve_symmetric_routes
     return IMPROVERS[axes(s) == 3]  # a kernel is compiled with the one that it needs
 
 
@@ -144,12 +148,21 @@ def _best_move(s, stop):
     lasts = (stop, after, ahead_2, before, behind_2)
     ahead_3 = at[ahead_2].next
     behind_3 = at[behind_2].prev
+    # A leg below 0 must stay, so the segments that it lies in are not to be moved.
+    stay_ahead = min(to_after, 0.0)
+    stay_behind = min(to_before, 0.0)
     savings = (  # of taking each of them out
         to_before + to_after - distance(s, before, after),
-        to_before + at[after].leg - distance(s, before, ahead_2),
-        to_before + at[ahead_2].leg - distance(s, before, ahead_3),
-        to_after + at[behind_2].leg - distance(s, after, behind_2),
-        to_after + at[behind_3].leg - distance(s, after, behind_3),
+        to_before + at[after].leg - distance(s, before, ahead_2) + stay_ahead,
+        to_before
+        + at[ahead_2].leg
+        - distance(s, before, ahead_3)
+        + (stay_ahead + min(at[after].leg, 0.0)),
+        to_after + at[behind_2].leg - distance(s, after, behind_2) + stay_behind,
+        to_after
+        + at[behind_3].leg
+        - distance(s, after, behind_3)
+        + (stay_behind + min(at[behind_2].leg, 0.0)),
     )
     most = max(max(savings[0], max(savings[1], savings[2])), max(savings[3], savings[4]))
     most = max(most, max(to_after, to_before))  # joining stops that are farther gains nothing
@@ -158,7 +171,7 @@ def _best_move(s, stop):
         near = s.lists[NEAR, index]
         s.lists[NEAR, kept] = near
         kept += (distance(s, stop, near) < most) & (near != stop)
-    best = TINY * s.tour.length
+    best = TINY * max(s.tour.length, 0.0)  # rounding may take it below
     best_kind = NO_MOVE
     best_near = NOWHERE
     best_segment = np.int64(0)
@@ -272,7 +285,7 @@ def _best_shift(s, stop):
     size = s.tour.size
     before = s.at[stop].prev
     from_before = distance(s, before, stop)
-    best = TINY * s.tour.length
+    best = TINY * max(s.tour.length, 0.0)  # rounding may take it below
     best_kind = NO_MOVE
     best_near = NOWHERE
     best_length = np.int64(0)

@@ -9,271 +9,52 @@ and keeps the result by simulated annealing; otherwise it is undone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from covertour.kernel import entry, inner
+from covertour.problem.errors import SolveError
+from covertour.problem.goals import Fleet
 from covertour.problem.instance import Instance
 from covertour.problem.metric import IntArray
-from covertour.search.changes import (
-    clear_queue,
-    clear_spare,
-    copy_tour,
-    insert,
-    load_tour,
-    move,
-    remove,
-    saving,
-    touch,
-    touch_neighbours,
-    undo,
+from covertour.search.annealing import ANNEAL, TUNED, anneal_for, restart
+from covertour.search.construct import (
+    complete,
 )
-from covertour.search.construct import complete, cover_place, drop_spare
-from covertour.search.improve import LOG_RESERVE, UNDOABLE, improve
+from covertour.search.goal import DEAR
 from covertour.search.params import DEFAULT, LnsParams
 from covertour.search.state import (
-    FIXED,
-    LOG_SIZE,
-    NEAR,
-    NOWHERE,
-    QUEUE,
-    STOPS,
-    UNCOVERED,
     Place,
     State,
-    distance,
-    draw_below,
-    draw_unit,
     make_state,
-    stops_near,
+    places_of,
 )
 from covertour.solving.clock import Clock
+from covertour.solving.stop import NEVER
 
+REGIONS_FROM, REGIONS_FROM_TOGETHER = 7_000, 900
+"""Tours of at least so many stops are improved region by region: by one worker, by several."""
 
-@inner
-def destroy(s, most):
-    """Remove a few stops around a random one: consecutive on the tour, or the nearest to it."""
-    first = s.lists[STOPS, draw_below(s, s.tour.size)]
-    wanted = min(1 + draw_below(s, most), s.tour.size)
-    clustered = draw_unit(s) < 0.5
-    many = stops_near(s, first) if clustered else 0
-    stop = first
-    for _ in range(wanted):
-        if clustered:
-            # The nearest stop that is left of those nearby.
-            best = np.inf
-            stop = NOWHERE
-            for index in range(many):
-                near = s.lists[NEAR, index]
-                if s.at[near].stop_at >= 0 and s.at[near].role != FIXED:
-                    far = distance(s, first, near)
-                    if far < best:
-                        best = far
-                        stop = near
-            if stop == NOWHERE:
-                return
-        follower = s.at[stop].next
-        if s.at[stop].role != FIXED:
-            touch_neighbours(s, stop)
-            remove(s, stop)
-        stop = follower
+WIDEST = 8
+"""A region has at least so many times the places that a stop may cover."""
 
+FIRST_PRICE_LENGTH = 2.0
+"""What a unit of length above the limit of a route costs at first, beside itself."""
 
-@inner
-def swap_paths(s, longest):
-    """Swap two neighbouring paths of up to so many stops somewhere; no direction changes."""
-    at = s.at
-    most = min(longest, s.tour.size // 3)
-    before = s.lists[STOPS, draw_below(s, s.tour.size)]
-    stops = 1 + draw_below(s, most)
-    first = at[before].next
-    first_end = before
-    for _ in range(stops):
-        first_end = at[first_end].next
-    second = at[first_end].next
-    second_end = first_end
-    for _ in range(1 + draw_below(s, most)):
-        second_end = at[second_end].next
-    after = at[second_end].next
-    s.tour.length += (
-        distance(s, before, second) + distance(s, second_end, first) + distance(s, first_end, after)
-    )
-    s.tour.length -= at[before].leg + at[first_end].leg + at[second_end].leg
-    stop = first
-    anchor = second_end
-    for _ in range(stops):
-        following = at[stop].next
-        move(s, stop, anchor)
-        anchor = stop
-        stop = following
-    for end in (before, first, first_end, second, second_end, after):
-        touch(s, end)
+FIRST_PRICE = 3.0
+"""The first price, in costs of the first tour per weight that it serves."""
 
+SPARE_ROUTES = 3
+"""So many more routes are allowed than the first tour has, or more where it has many."""
 
-@inner
-def exchange(s, stop):
-    """Replace a stop by a place off the tour that covers all that only it covers, if shorter."""
-    if s.at[stop].role == FIXED or s.tour.size < 2:
-        return False
-    needed = s.at[stop].unique
-    witness = NOWHERE
-    for k in range(s.at[stop].covers_from, s.at[stop].covers_to):
-        place = Place(s.who[k])
-        if s.served[place].count == 1:
-            witness = place
-            break
-    if witness == NOWHERE:
-        return False
-    before = s.at[stop].prev
-    after = s.at[stop].next
-    saved = saving(s, stop)
-    direct = distance(s, before, after)
-    best = saved * (1.0 - 1e-9)
-    best_stop = NOWHERE
-    for k in range(s.at[witness].covered_from, s.at[witness].covered_to):
-        other = Place(s.who[k])
-        if s.at[other].stop_at >= 0:
-            continue
-        cost = distance(s, before, other) + distance(s, other, after) - direct
-        if cost >= best:
-            continue
-        covered = 0
-        for c in range(s.at[other].covers_from, s.at[other].covers_to):
-            place = s.who[c]
-            if s.served[place].count == 1 and s.served[place].owner == stop:
-                covered += 1
-        if covered == needed:
-            best = cost
-            best_stop = other
-    if best_stop == NOWHERE:
-        return False
-    remove(s, stop)
-    insert(s, best_stop, before)
-    touch(s, best_stop)
-    touch_neighbours(s, best_stop)
-    return True
+AIMS = (0.1, 0.3, 0.03, 0.0)
+"""Where the longest route is to be short, the share by which a cycle aims at a shorter one; or, at
+last, at one as long for less."""
 
-
-TUNED = (
-    ("most_removed", "i8"),
-    ("swaps", "f8"),
-    ("swaps_from", "i8"),
-    ("longest_swapped", "i8"),
-    ("noise", "f8"),
-    ("hopeless", "f8"),
-    ("abandoned", "f8"),
-)
-"""The fields of LnsParams that kernels use."""
-
-ANNEAL = np.dtype(
-    [
-        ("iterations", "i8"),  # made so far
-        ("position", "i8"),  # where in the cycle, of how many iterations
-        ("span", "i8"),
-        ("hot", "f8"),  # temperature at the start of a cycle
-        ("target", "f8"),  # stop at a tour of this length
-        ("idle_limit", "i8"),  # stop after so many iterations without improvement
-        ("improved", "i8"),  # iteration of the last improvement
-        ("best", "f8"),  # length of the best tour and how many stops it has
-        ("best_size", "i8"),
-        ("look_every", "i8"),  # iterations between two looks whether the tour is the best so far
-        *TUNED,
-    ]
-)
-
-
-@inner
-def _keep_best(s, anneal, best):
-    """Copy the tour to ``best`` if it is shorter; its length is summed anew, without drift."""
-    if s.tour.length < anneal[0].best * (1.0 - 1e-12):
-        size = copy_tour(s, best)
-        length = 0.0
-        for index in range(size):
-            length += s.at[best[index]].leg
-        s.tour.length = length
-        anneal[0].best = length
-        anneal[0].best_size = size
-        anneal[0].improved = anneal[0].iterations
-
-
-@inner(inlined=True)
-def _attempt(s, a, touched, temperature):
-    """One iteration; a: an ANNEAL."""
-    saved = s.tour.length
-    s.tour.log = 0
-    if s.tour.size >= a.swaps_from and draw_unit(s) < a.swaps:
-        swap_paths(s, a.longest_swapped)
-        improve(s, UNDOABLE)
-    else:
-        destroy(s, a.most_removed)
-    # Metropolis: accept a longer tour with probability exp(-difference / temperature).
-    limit = saved - temperature * np.log(draw_unit(s) + 1e-300)
-    leg = saved / s.tour.size
-    last = s.lists[STOPS, 0] if s.tour.size > 0 else NOWHERE
-    while s.tour.uncovered > 0:
-        if s.tour.length > limit + a.abandoned * leg and s.tour.log <= LOG_SIZE:
-            undo(s, saved)
-            return
-        place = s.lists[UNCOVERED, draw_below(s, s.tour.uncovered)]
-        last = cover_place(s, place, a.noise, last)
-    drop_spare(s)
-    if abs(s.tour.length - saved) <= 1e-12 * saved:  # most likely the same tour
-        s.tour.length = saved
-        clear_spare(s)
-        clear_queue(s)
-        return
-    if s.tour.length < limit + a.hopeless * leg:
-        many = s.tour.queue
-        for index in range(many):
-            touched[index] = s.lists[QUEUE, index]
-        improve(s, UNDOABLE)
-        for index in range(many):
-            stop = touched[index]
-            if (
-                s.at[stop].stop_at >= 0
-                and s.tour.log < LOG_SIZE - LOG_RESERVE
-                and exchange(s, stop)
-            ):
-                drop_spare(s)
-        improve(s, UNDOABLE)
-        if s.tour.length <= limit:
-            clear_spare(s)
-            return
-    if s.tour.log <= LOG_SIZE:
-        undo(s, saved)
-    else:
-        clear_spare(s)
-        clear_queue(s)
-
-
-@entry
-def anneal_for(s, anneal, touched, best, iterations):
-    """Make some iterations; returns early at the end of a cycle, at the target or when idle.
-
-    s: State with a covering tour; anneal: ANNEAL[1]; touched: uint64[n], room for the queue;
-    best: int64[n], receives the best tour.
-    """
-    a = anneal[0]
-    if a.best_size == 0:
-        _keep_best(s, anneal, best)
-    for _ in range(iterations):
-        if a.position >= a.span or a.best <= a.target or a.iterations - a.improved >= a.idle_limit:
-            break
-        temperature = a.hot * (1.0 - a.position / a.span)
-        a.position += 1
-        a.iterations += 1
-        _attempt(s, a, touched, temperature)
-        if a.iterations % a.look_every == 0 or a.position == a.span:
-            _keep_best(s, anneal, best)
-
-
-@entry
-def restart(s, anneal, best):
-    """Go back to the best tour."""
-    load_tour(s, best, anneal[0].best_size)
+CHEAPER_EVERY = 3
+"""With a budget: in every so many cycles as much is to be served for less, in the others more."""
 
 
 class Worker(NamedTuple):
@@ -290,12 +71,25 @@ class Worker(NamedTuple):
     @property
     def tour(self) -> IntArray:
         """The stops of the best tour in order, by the instance's numbers."""
-        return self.state.order[self.best[: self.anneal["best_size"][0]]]
+        return places_of(self.state, self.best[: self.anneal["best_size"][0]])
 
     @property
     def length(self) -> float:
-        """The length of the best tour."""
+        """What the best tour costs."""
         return float(self.anneal["best"][0])
+
+    @property
+    def weight(self) -> float:
+        """What the best tour within a budget serves, as a whole number; -1 where there is none."""
+        return -1.0 if self.state.goal is None else float(self.state.goal.tally["best"])
+
+    @property
+    def longest(self) -> float:
+        """The longest route, where it is to be short; else 0."""
+        goal = self.state.goal
+        if goal is None or goal.routes is None or not goal.routes.limits["balance"]:
+            return 0.0
+        return float(goal.routes.limits["best"])
 
 
 def lns(
@@ -305,28 +99,114 @@ def lns(
     start: Sequence[int] | IntArray,
     workers: int = 1,
     params: LnsParams = DEFAULT,
+    executor: Executor | None = None,
 ) -> IntArray:
     """Search until the clock is over; the stops of the best tour in order.
 
     ``start``: a tour to begin with, completed where it does not cover everything; may be empty.
-    The search goes in cycles of annealing, each from the best tour so far. Several workers search
-    on threads of their own and go on from the best of them after each cycle.
+    The search goes in cycles of annealing, each from the best tour so far. Long tours are divided
+    into regions, which workers share, or whoever takes the tasks of an executor; else several
+    workers search on threads of their own and go on from the best of them after each cycle.
     """
-    seeds = [seed + 1_000_003 * index for index in range(workers)]
-    team = [_hire(instance, clock, own, start, params) for own in seeds]
+    leader = _hire(instance, clock, seed, start, params)
+    many = _by_regions(leader, clock, workers)
+    if many > 1:
+        return _search_regions(leader, clock, seed, many, workers, params, executor)
+    others = [seed + 1_000_003 * index for index in range(1, workers)]
+    team = [leader, *(_hire(instance, clock, own, start, params) for own in others)]
     best = _best(team)
     planned = float(params.first_cycle * len(best.tour))
-    clock.improved(best.length, best.tour)
+    _tell(instance, clock, best)
     with ThreadPoolExecutor(workers) as threads:
-        while not clock.over and _cycle(team, clock, threads, int(planned), params):
+        cycles = 0
+        while not clock.over and _cycle(instance, team, clock, threads, int(planned), params):
             planned *= params.growth
+            cycles += 1
             best = _best(team)
             for worker in team:
                 worker.best[:] = best.best
                 worker.anneal["best"] = best.length
-                worker.anneal["best_size"] = len(best.tour)
+                worker.anneal["best_size"] = best.anneal["best_size"]
+                if instance.budget is not None:
+                    _aim(worker, best.weight, cycles)
+                if instance.fleet is not None:
+                    _aim_routes(instance.fleet, worker, best, cycles)
                 restart(worker.state, worker.anneal, worker.best)
-    return _best(team).tour
+    best = _best(team)
+    if instance.fleet is not None and not np.isfinite(best.length):
+        raise SolveError("fleet: no routes were found that keep to the limits")
+    if instance.budget is not None and best.weight < 0.0:
+        raise SolveError(
+            f"budget: no tour for {instance.budget:g} was found that visits all places that it "
+            f"must; the cheapest that was found costs {best.length:g}"
+        )
+    return best.tour
+
+
+def _aim(worker: Worker, weight: float, cycles: int) -> None:
+    """Let the next cycle serve more than the best tour within the budget, or as much for less."""
+    tally = worker.state.goal.tally
+    tally["best"] = weight
+    more = 0.0 if cycles % CHEAPER_EVERY == 0 else 1.0
+    tally["need"] = min(weight + more, tally["total"]) if weight >= 0.0 else 0.0
+
+
+def _aim_routes(fleet: Fleet, worker: Worker, best: Worker, cycles: int) -> None:
+    """Let the next cycle find a shorter longest route, or one as long for less."""
+    limits, found = worker.state.goal.routes.limits, best.state.goal.routes.limits
+    limits["best"], limits["violation"] = float(found["best"]), float(found["violation"])
+    if limits["balance"] and np.isfinite(limits["best"]):
+        limits["aim"] = AIMS[cycles % len(AIMS)]
+        limits["longest"] = limits["best"] * (1.0 - limits["aim"])
+
+
+def _tell(instance: Instance, clock: Clock, best: Worker, iteration: int | None = None) -> None:
+    """Tell the clock of the best tour if it does not know it."""
+    if instance.fleet is not None:
+        if np.isfinite(best.length):
+            places = best.tour
+            clock.improved(instance.cost(places), places, iteration)
+    elif instance.budget is None:
+        if best.length < clock.best:
+            clock.improved(best.length, best.tour, iteration)
+    elif best.weight >= 0.0:
+        places = best.tour
+        if clock.places is None or not np.array_equal(places, clock.places):
+            served = instance.covered_weight(places)
+            clock.improved(best.length, places, iteration, weight=served)
+
+
+def _by_regions(leader: Worker, clock: Clock, workers: int) -> int:
+    """How many regions a tour is divided into to be improved; 0 where it is better left whole."""
+    s, stops = leader.state, int(leader.anneal["best_size"][0])
+    least = REGIONS_FROM if workers == 1 else REGIONS_FROM_TOGETHER
+    # Idle iterations are counted one by one, which regions cannot.
+    if s.goal is not None or s.table.ndim > 1 or clock.limits.idle_iterations < NEVER:
+        return 0
+    if stops < least:
+        return 0
+    from covertour.search.rounds import regions_for
+
+    many = regions_for(stops, workers)
+    widest = int((s.at["covers_to"] - s.at["covers_from"]).max())
+    return many if widest * many * WIDEST <= len(s.at) else 0
+
+
+def _search_regions(
+    leader: Worker,
+    clock: Clock,
+    seed: int,
+    many: int,
+    workers: int,
+    params: LnsParams,
+    executor: Executor | None,
+) -> IntArray:
+    from covertour.search.rounds import search_regions
+
+    clock.improved(leader.length, leader.tour)
+    s, stops = leader.state, leader.best[: leader.anneal["best_size"][0]].copy()
+    found = search_regions(s, stops, leader.length, clock, seed, many, workers, params, executor)
+    return s.order[found]
 
 
 def _hire(
@@ -337,27 +217,69 @@ def _hire(
     params: LnsParams,
 ) -> Worker:
     """A worker with a first covering tour."""
-    s = make_state(instance, seed)
-    serving = s.order  # along the curve, or at random where all stops are looked at anyway
-    if len(s.blocks) == 1:
-        serving = np.random.default_rng(seed).permutation(instance.n)
-    complete(s, np.array(start, dtype=np.int64), instance.must_visit, serving)
+    s = make_state(instance, seed) if instance.fleet is None else _routed(instance, seed, start)
+    _complete(s, instance, seed, start)
     size, length = int(s.tour["size"]), float(s.tour["length"])
+    if s.goal is not None and s.goal.routes is not None:
+        routes, limits = s.goal.routes, s.goal.routes.limits
+        used = np.count_nonzero(routes.load[routes.starts.astype(np.int64)])
+        length -= used * float(limits["extra"])
+        limits["price_length"], limits["price_stops"] = FIRST_PRICE_LENGTH, length / size
+        limits["most_price_stops"] = DEAR * length / size
+        limits["aim"] = AIMS[0]
+    if s.goal is not None and s.goal.tally["partial"]:
+        tally = s.goal.tally
+        tally["price"] = FIRST_PRICE * max(length, tally["tiny"]) / max(tally["served"], 1.0)
+        tally["most_price"] = 1e6 * tally["price"]
     anneal = np.zeros(1, dtype=ANNEAL)
     for name, _ in TUNED:
         anneal[name] = getattr(params, name)
     hot = params.hot if size <= params.short_tour else params.hot_long
     anneal["hot"] = hot * length / size
-    anneal["target"] = clock.target
+    by_cost = instance.fleet is None or instance.fleet.objective == "cost"
+    anneal["target"] = clock.target if instance.budget is None and by_cost else -1.0
     anneal["idle_limit"] = clock.limits.idle_iterations
     anneal["best"] = np.inf
     anneal["look_every"] = max(1, size // 64)
-    worker = Worker(s, anneal, np.empty(instance.n, Place), np.empty(instance.n, np.int64))
+    room = len(s.at)
+    worker = Worker(s, anneal, np.empty(room, Place), np.empty(room, np.int64))
     _anneal(worker, 0)
     return worker
 
 
+def _complete(s: State, instance: Instance, seed: int, start: Sequence[int] | IntArray) -> None:
+    """Make the first tour of a state."""
+    serving = s.order[: instance.n]  # along the curve, or at random where all stops are looked at
+    if len(s.blocks) == 1:
+        serving = np.random.default_rng(seed).permutation(instance.n)
+    complete(s, np.array(start, dtype=np.int64), instance.must_visit, serving)
+
+
+def _routed(instance: Instance, seed: int, start: Sequence[int] | IntArray) -> State:
+    """A state for a fleet, with some more routes than a first tour needs, if there may be."""
+    fleet = instance.fleet
+    assert fleet is not None
+    most = max(1, instance.n - 1 - len(instance.forbidden))
+    if fleet.vehicles is not None:
+        most = min(most, fleet.vehicles)
+    starts = min(most, 8)
+    while True:
+        s = make_state(instance, seed, starts)
+        _complete(s, instance, seed, start)
+        routes = s.goal.routes
+        used = int(np.count_nonzero(routes.load[routes.starts.astype(np.int64)]))
+        kept = routes.limits["over_length"] <= 0.0 and routes.limits["over_stops"] == 0
+        if starts == most or (used < starts and kept):
+            break
+        starts = min(most, 2 * starts)
+    if fleet.objective != "balance":
+        starts = min(most, used + max(SPARE_ROUTES, used // 8))
+    extra = float(s.tour["length"]) if fleet.objective == "fewest" else 0.0
+    return make_state(instance, seed, starts, extra)
+
+
 def _cycle(
+    instance: Instance,
     team: list[Worker],
     clock: Clock,
     threads: ThreadPoolExecutor,
@@ -397,9 +319,7 @@ def _cycle(
         clock.ran(made, perf_counter() - begin)
         position += stretch
         best = _best(team)
-        if best.length < clock.best:
-            found = int(best.anneal["improved"][0]) * len(team)
-            clock.improved(best.length, best.tour, found)
+        _tell(instance, clock, best, int(best.anneal["improved"][0]) * len(team))
         clock.report()
         if made == 0:
             break
@@ -411,4 +331,4 @@ def _anneal(worker: Worker, iterations: int) -> None:
 
 
 def _best(team: list[Worker]) -> Worker:
-    return min(team, key=lambda worker: worker.length)
+    return min(team, key=lambda worker: (-worker.weight, worker.longest, worker.length))

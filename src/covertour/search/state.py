@@ -8,20 +8,27 @@ changed is in changes.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import types
 from numba.extending import overload
 
 from covertour.kernel import INNER, inner
 from covertour.problem import metric as metrics
 from covertour.problem.coverage import Int32Array
+from covertour.problem.errors import InputError
 from covertour.problem.instance import Instance
 from covertour.problem.metric import FloatArray, IntArray
 from covertour.search.curve import along_curve
+from covertour.search.goal import SERVED_ANYWAY, as_driven, as_ring, fold, make_goal
 
 TABLE_UP_TO = 1_000
 """Up to this many places distances come from a dense table, above from coordinates on the fly."""
+
+DIRECTED_UP_TO = 5_000
+"""Routes that need not return are planned with a table for up to this many places."""
 
 ROWS_AT_A_TIME = 32
 """Rows of the table that are filled at once: few enough to stay in the processor's cache."""
@@ -117,21 +124,24 @@ EARTH_RADIUS = metrics.SPHERE_KM["haversine"]
 class State(NamedTuple):
     """What the kernels work on; ``at`` to ``log`` by the state's own numbers of places.
 
+    There are n of them, and behind those the blanks of a goal, N in all.
+
     ===========  ================================================================================
-    ``at``       PLACE[n]
-    ``served``   SERVED[n]
+    ``at``       PLACE[N]
+    ``served``   SERVED[N]
     ``tour``     a TOUR
-    ``lists``    uint64[5, n + 1], see STOPS
+    ``lists``    uint64[5, N + 1], see STOPS
     ``who``      int32[2m], the coverage table: first who is covered, then who covers; int32[m]
                  where these are the same
-    ``table``    the distances: float64[n, n] where they are symmetric, float64[1, n, n] where they
+    ``table``    the distances: float64[N, N] where they are symmetric, float64[1, N, N] where they
                  are not, float64[0] where they are computed on the fly; kernels are compiled for
                  each of the three
     ``blocks``   uint64[b, 2 + w], groups of places and the groups around each, see FIRST_STOP
-    ``legs``     LEG[2n], room for the legs near a place
+    ``legs``     LEG[2N], room for the legs near a place
     ``log``      uint64[LOG_SIZE, 3], kind and two places per entry
-    ``order``    int64[n], the instance's number of each place
+    ``order``    int64[N], the instance's number of each place
     ``number``   int64[n], the state's number of each place of the instance
+    ``goal``     a Goal, None for the plain problem; kernels are compiled for each of the two
     ===========  ================================================================================
     """
 
@@ -146,77 +156,118 @@ class State(NamedTuple):
     log: Any
     order: IntArray
     number: IntArray
+    goal: Any
 
 
 KINDS = ("table", "points", "directed")
-"""The kinds of instances that kernels are compiled for: see ``State.table``."""
+"""The kinds of plain instances that kernels are compiled for: see ``State.table``."""
+
+GENERAL, ROUTED = "general ", "routed "
+"""Stand before the kind of an instance that is not plain, and of one with a fleet."""
 
 
 def kind_of(instance: Instance) -> str:
-    """The kind of an instance, one of KINDS."""
-    if instance.matrix is not None and not instance.symmetric:
-        return "directed"
-    return "points" if instance.matrix is None and instance.n > TABLE_UP_TO else "table"
+    """The kind of an instance, one of KINDS, after GENERAL or ROUTED where it is not plain."""
+    general = GENERAL if instance.features else ""
+    if instance.fleet is not None:
+        general = ROUTED
+    if _is_directed_problem(instance):
+        return general + "directed"
+    on_the_fly = instance.matrix is None and instance.n > TABLE_UP_TO
+    return general + ("points" if on_the_fly else "table")
 
 
-def make_state(instance: Instance, seed: int) -> State:
-    """The arrays of an instance with an empty tour: nothing is covered."""
+def _is_directed_problem(instance: Instance) -> bool:
+    """Whether a way may be longer than the way back: always where routes do not return."""
+    return not instance.symmetric or (instance.open and instance.fleet is not None)
+
+
+def make_state(instance: Instance, seed: int, starts: int = 1, extra: float = 0.0) -> State:
+    """The arrays of an instance with an empty tour: nothing is covered.
+
+    starts: how many routes a fleet may have; extra: what is added to the cost of each.
+    """
     n = instance.n
+    directed = _is_directed_problem(instance)
+    if directed and n > DIRECTED_UP_TO and instance.matrix is None:
+        raise InputError(
+            f"open: routes that need not return are planned for up to {DIRECTED_UP_TO:,} places"
+        )
     order = number = np.arange(n)
     if _has_blocks(instance):
         assert instance.coordinates is not None
         order = along_curve(instance.metric, instance.coordinates)
         number = np.empty(n, dtype=np.int64)
         number[order] = np.arange(n)
-    at = np.zeros(n, dtype=PLACE)
+    goal, counts = make_goal(instance, number, starts, extra)
+    many = n if goal is None else len(goal.weight)
+    at = np.zeros(many, dtype=PLACE)
     at["stop_at"] = -1
-    at["uncovered_at"] = np.arange(n)
+    at["role"][n:] = FIXED
     at["role"][number[list(instance.forbidden)]] = FORBIDDEN
     at["role"][number[instance.must_visit]] = FIXED
     table: FloatArray = np.empty(0)
     around = np.zeros((1, 1), dtype=np.int64)  # one block holds all
     if instance.matrix is not None:
-        table = np.array(instance.matrix)[(...) if instance.symmetric else None]
+        table = np.array(instance.matrix)
     else:
         assert instance.coordinates is not None
         coordinates = instance.coordinates[order]
         points = metrics.positions(instance.metric, coordinates)
         for name, column in zip("xyz", points.T, strict=False):
-            at[name] = column
-        if n <= TABLE_UP_TO:
+            at[name][:n] = column
+        if n <= TABLE_UP_TO or directed:
             table = _table(instance.metric, coordinates)
         if _has_blocks(instance):
-            at["block"], around = _blocks(points, max(2, round(_served(instance))))
+            at["block"][:n], around = _blocks(points, max(2, round(_served(instance))))
+            if goal is not None and len(goal.blanks):  # near to all, in a block nobody looks at
+                at["block"][n:] = len(around)
+                around = np.concatenate([around, around[:1]])
+    if goal is not None and len(table):
+        table = fold(table, goal, directed, instance.open)
+    if len(table) and directed:
+        table = table[None]
+    depot = -1 if instance.depot is None else instance.depot
+    if goal is not None and goal.routes is not None:
+        for name in ("x", "y", "z", "block"):
+            at[name][n:] = at[name][number[depot]]
     coverage = instance.coverage
     who, start = _renumber(coverage.covers, coverage.covers_start, order, number)
-    at["covers_from"], at["covers_to"] = start[:-1], start[1:]
+    at["covers_from"][:n], at["covers_to"][:n] = start[:-1], start[1:]
     if coverage.covered_by is coverage.covers:
-        at["covered_from"], at["covered_to"] = start[:-1], start[1:]
+        at["covered_from"][:n], at["covered_to"][:n] = start[:-1], start[1:]
     else:
         back, start = _renumber(coverage.covered_by, coverage.covered_by_start, order, number)
-        at["covered_from"], at["covered_to"] = start[:-1] + len(who), start[1:] + len(who)
+        at["covered_from"][:n], at["covered_to"][:n] = start[:-1] + len(who), start[1:] + len(who)
         who = np.concatenate([who, back])
     tour = np.zeros(1, dtype=TOUR)[0]  # a view, not a copy
-    tour["uncovered"] = n
+    served = np.zeros(many, dtype=SERVED)
+    served["count"][:n] = counts[order]
+    served["count"][n:] = SERVED_ANYWAY
+    needy = np.flatnonzero(served["count"] <= 0)
+    at["uncovered_at"] = -1
+    at["uncovered_at"][needy] = np.arange(len(needy))
+    tour["uncovered"] = len(needy)
     tour["random"] = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0] | np.uint64(1)
     tour["metric"] = metrics.METRICS.index(instance.metric)
-    tour["symmetric"] = instance.symmetric
+    tour["symmetric"] = not directed
     tour["labelled"] = 1
-    lists = np.zeros((5, n + 1), dtype=Place)
-    lists[UNCOVERED, :n] = np.arange(n)
+    lists = np.zeros((5, many + 1), dtype=Place)
+    lists[UNCOVERED, : len(needy)] = needy
     empty = np.tile(np.array([NOWHERE, 0], dtype=Place), (len(around), 1))  # no stop, never seen
     return State(
         at=at,
-        served=np.zeros(n, dtype=SERVED),
+        served=served,
         tour=tour,
         lists=lists,
         who=who,
         table=table,
         blocks=np.concatenate([empty, around.astype(Place)], axis=1),
-        legs=np.zeros(2 * n, dtype=LEG),
+        legs=np.zeros(2 * many + 2 * (many - n), dtype=LEG),
         log=np.zeros((LOG_SIZE, 3), dtype=Place),
-        order=order,
+        order=order if many == n else np.concatenate([order, np.full(many - n, depot)]),
         number=number,
+        goal=goal,
     )
 
 
@@ -228,7 +279,18 @@ def read_tour(s: State) -> IntArray:
     for index in range(len(places)):
         places[index] = stop
         stop = int(following[stop])
-    return s.order[places]
+    return places_of(s, places)
+
+
+def places_of(s: State, ring: IntArray) -> IntArray:
+    """A ring of stops, int64[m], as a tour by the instance's numbers."""
+    return s.order[ring if s.goal is None else as_driven(s.goal, ring)]
+
+
+def ring_of(s: State, places: IntArray) -> IntArray:
+    """A tour by the instance's numbers as a ring of stops; with the ends that it must have."""
+    stops = s.number[places]
+    return stops if s.goal is None else as_ring(s.goal, stops)
 
 
 def _table(metric: str, coordinates: FloatArray) -> FloatArray:
@@ -313,6 +375,28 @@ def _from_points(s, i, j):
     return np.floor(GEO_RADIUS * angle + 1.0) if i != j else 0.0
 
 
+_apart = inner(_from_points)
+
+
+def _from_points_with_goal(s, i, j):
+    goal = s.goal
+    blank = Place(goal.tally.blank)
+    if i < blank and j < blank:
+        return _apart(s, i, j) + 0.5 * (goal.visit[i] + goal.visit[j])
+    one, other = (i, j) if i >= blank else (j, i)
+    row = one - blank
+    if goal.beside[row, 0] == other or goal.beside[row, 1] == other:
+        return -goal.tally.forced
+    return 0.5 * goal.visit[other]
+
+
+def _from_points_with_routes(s, i, j):
+    goal = s.goal
+    if goal.routes.is_start[i] & goal.routes.is_start[j]:
+        return 0.0
+    return _apart(s, i, j) + 0.5 * (goal.visit[i] + goal.visit[j])
+
+
 def _from_table(s, i, j):
     return s.table[i, j]
 
@@ -327,6 +411,9 @@ DISTANCES = {1: _from_points, 2: _from_table, 3: _from_directed_table}
 
 def distance(s, i, j):
     """Distance from place i to place j; kernels are compiled for the kind of table at hand."""
+    if s.goal is not None and s.table.ndim == 1:
+        both = _from_points_with_goal, _from_points_with_routes
+        return both[s.goal.routes is not None](s, i, j)
     return DISTANCES[s.table.ndim](s, i, j)
 
 
@@ -340,8 +427,45 @@ def axes(s) -> int:
     return s.types[s.fields.index("table")].ndim
 
 
+def has_goal(s) -> bool:
+    """Whether numba's type of a State has a goal."""
+    return not isinstance(s.types[s.fields.index("goal")], types.NoneType)
+
+
+def has_routes(s) -> bool:
+    """Whether numba's type of a State has a goal with routes."""
+    goal = s.types[s.fields.index("goal")]
+    return has_goal(s) and not isinstance(goal.types[goal.fields.index("routes")], types.NoneType)
+
+
+def for_both(
+    plain: Callable[..., Any],
+    general: Callable[..., Any],
+    routed: Callable[..., Any] | None = None,
+) -> Callable[..., Any]:
+    """A function of a State and more that is compiled as the one or, with a goal, as the other.
+
+    For a goal with routes there may be a third.
+    """
+
+    def either(s, *more):
+        if s.goal is None:
+            return plain(s, *more)
+        return (general if s.goal.routes is None or routed is None else routed)(s, *more)
+
+    @overload(either, jit_options=INNER, strict=False)
+    def choose(s, *more):
+        if routed is not None and has_routes(s):
+            return routed
+        return general if has_goal(s) else plain
+
+    return either
+
+
 @overload(distance, jit_options=INNER)
 def _distance(s, i, j):
+    if has_goal(s) and axes(s) == 1:
+        return _from_points_with_routes if has_routes(s) else _from_points_with_goal
     return DISTANCES[axes(s)]
 
 
@@ -351,8 +475,7 @@ def _is_directed(s):
     return lambda s: directed
 
 
-@inner
-def stops_near(s, place):
+def _stops_near(s, place):
     """List the granular neighbourhood of a place in ``s.lists[NEAR]``; how many stops it has.
 
     These are the stops in the blocks around the place. There are no branches: whether a block or a
@@ -372,6 +495,21 @@ def stops_near(s, place):
         many += stop != NOWHERE
         index += 1
     return many
+
+
+_stops_in_blocks = inner(_stops_near)
+
+
+def _stops_near_and_blanks(s, place):
+    many = _stops_in_blocks(s, place)
+    if s.blocks.shape[0] > 1:
+        for index in range(len(s.goal.blanks)):
+            s.lists[NEAR, many] = s.goal.blanks[index]
+            many += 1
+    return many
+
+
+stops_near = for_both(_stops_near, _stops_near_and_blanks)
 
 
 @inner

@@ -38,7 +38,7 @@ REPORT_EVERY = 0.1
 """Seconds between two reports of progress."""
 
 OnImprove = Callable[[float, float, IntArray], None]
-"""Called with the seconds, the length and the stops, int64[m], of every better tour."""
+"""Called with the seconds, the cost and the stops, int64[m], of every better tour."""
 
 OnProgress = Callable[[Progress], None]
 """Called about ten times per second."""
@@ -95,7 +95,8 @@ class Clock:
     """The clock of one solve; ``started`` may lie before it, when the user's clock began.
 
     ``best``, ``places`` and ``bound`` are what was found and proven so far; ``trace`` has the
-    seconds and the length of each improvement.
+    seconds and the cost of each improvement, or with a budget the weight. The cost of a tour is its
+    length, and the visit costs if there are any.
     """
 
     stop: StoppingRule = field(default_factory=Stop)
@@ -105,12 +106,16 @@ class Clock:
     interruption: Interruption = field(default_factory=Interruption)
     iterations: int = 0
     best: float = float("inf")
+    weight: float | None = None
+    """With a budget, what the best tour serves."""
     places: IntArray | None = None
     bound: float | None = None
     trace: list[tuple[float, float]] = field(default_factory=list)
     limits: Limits = field(init=False)
     reached: bool = field(default=False, init=False)
     """Whether the stopping rule has said stop."""
+    whole: Clock | None = None
+    """The clock of the whole work, where this is one for a part of it."""
     _improved_at: float = field(default=0.0, init=False)
     _improved_iteration: int = field(default=0, init=False)
     _reported_at: float = field(default=0.0, init=False)
@@ -149,7 +154,8 @@ class Clock:
         """Whether to stop: by the rule, by an interruption, or as a tour of length 0 is found."""
         if not self.reached:
             self.reached = bool(self.stop(self.progress()))
-        return self.reached or self.interruption.happened or self.best <= 0.0
+        perfect = self.best <= 0.0 and self.weight is None
+        return self.reached or self.interruption.happened or perfect
 
     def progress(self) -> Progress:
         """Where the solve stands."""
@@ -161,6 +167,7 @@ class Clock:
             self.iterations - self._improved_iteration,
             self.best,
             self.bound,
+            self.weight,
         )
 
     def expected(self, seconds: float) -> int:
@@ -193,16 +200,31 @@ class Clock:
             if self.over:
                 return
 
-    def improved(self, length: float, places: IntArray, iteration: int | None = None) -> None:
-        """Note a tour, int64[m], if it is shorter than the best; found now or at an iteration."""
-        if length >= self.best * (1.0 - ROUNDING):
+    def improved(
+        self,
+        cost: float,
+        places: IntArray,
+        iteration: int | None = None,
+        weight: float | None = None,
+    ) -> None:
+        """Note a tour, int64[m], if it is better than the best; found now or at an iteration.
+
+        With a budget a tour that serves more ``weight`` is better, or as much at less cost.
+        """
+        more = weight is not None and (
+            self.weight is None or weight > self.weight * (1.0 + ROUNDING)
+        )
+        less = weight is not None and self.weight is not None and weight < self.weight
+        if less or (cost >= self.best * (1.0 - ROUNDING) and not more):
             return
-        self.best, self.places = length, places
+        self.best, self.places, self.weight = cost, places, weight
         self._improved_at = self.seconds
         self._improved_iteration = self.iterations if iteration is None else iteration
-        self.trace.append((self._improved_at, length))
+        self.trace.append((self._improved_at, cost if weight is None else weight))
+        if self.whole is not None:
+            self.whole.improved(cost, places, weight=weight)
         if self.on_improve is not None:
-            self._call(self.on_improve, self._improved_at, length, places)
+            self._call(self.on_improve, self._improved_at, cost, places)
 
     def report(self) -> None:
         """Tell of progress if the last time was a while ago."""
@@ -225,7 +247,7 @@ class Clock:
         """
         return Clock(
             stop,
-            on_improve=lambda _, length, places: self.improved(length, places),
+            whole=self,
             on_progress=self.on_progress,
             started=self.started,
             interruption=self.interruption,

@@ -11,7 +11,7 @@ import numpy as np
 from covertour.exact.enumeration import can_enumerate
 from covertour.problem.instance import Instance
 from covertour.solving.clock import Clock
-from covertour.solving.methods import METHODS, Decoding, Method
+from covertour.solving.methods import METHODS, Decoding, Method, check_handles
 from covertour.solving.stop import MaxIterations, MaxSeconds
 
 
@@ -34,7 +34,7 @@ def warmup(on_compile: Callable[[], None] | None = None) -> None:
     from covertour.search.state import KINDS
 
     with _telling(on_compile):
-        for kind in KINDS:
+        for kind in (*KINDS, "regions"):
             _load("lns", kind)
         for name in shipped():
             load_kernels(load_network(SHIPPED / name))
@@ -51,6 +51,7 @@ def load(
     ``on_compile`` is called before anything is compiled, if not all is in the cache.
     """
     chosen = METHODS[method] if isinstance(method, str) else method
+    check_handles(chosen, instance)
     with _telling(on_compile):
         if chosen.model is not None:
             from covertour.neural.inference.problem import check_places
@@ -61,14 +62,35 @@ def load(
             wanted = decoding.weights if decoding else None
             load_kernels(network_for(chosen.model, instance.n, wanted))
         if needs_search(chosen, instance):
-            from covertour.search.state import kind_of, load_tree
+            from covertour.search.state import GENERAL, kind_of, load_tree
 
             name = chosen.name if chosen.model is None else "lns"
             if name == "exact":  # searches first
-                _load("exact", "proof")
+                if proves_by_kernels(instance):
+                    _load("exact", "proof")
+                    if instance.features:
+                        _load("lns", f"{GENERAL}table")  # so that the sample has time for its proof
+                        _load("exact", f"{GENERAL}proof")
                 name = "lns"
             _load(name, kind_of(instance))
+            if name == "lns" and _may_be_divided(instance):
+                _load(name, "regions")
             load_tree(instance)
+
+
+def _may_be_divided(instance: Instance) -> bool:
+    """Whether a tour may be so long that it is improved region by region."""
+    from covertour.search.lns import REGIONS_FROM_TOGETHER
+    from covertour.search.state import kind_of
+
+    return kind_of(instance) == "points" and instance.n >= REGIONS_FROM_TOGETHER
+
+
+def proves_by_kernels(instance: Instance) -> bool:
+    """Whether proofs of an instance use compiled cuts; few places with one-way streets do not."""
+    from covertour.exact.directed import COMPILED_FROM
+
+    return instance.symmetric or instance.n >= COMPILED_FROM
 
 
 def needs_search(method: Method, instance: Instance) -> bool:
@@ -80,7 +102,7 @@ def needs_search(method: Method, instance: Instance) -> bool:
 def _load(method: str, kind: str) -> None:
     """Run a method once on an easy instance of a kind."""
     from covertour.problem.generate import random_instance
-    from covertour.search.state import TABLE_UP_TO
+    from covertour.search.state import GENERAL, ROUTED, TABLE_UP_TO
 
     many = max(TABLE_UP_TO + 1, 16)  # places, of which two cover all: no cover to be looked for
     sets = [list(range(0, many, 2)), list(range(1, many, 2)), *([] for _ in range(2, many))]
@@ -89,8 +111,14 @@ def _load(method: str, kind: str) -> None:
         "table": random_instance(16, nearest=2),
         "points": Instance.from_coordinates(points, sets=sets),
         "directed": Instance.from_matrix(np.arange(256.0).reshape(16, 16), nearest=2),
+        "regions": random_instance(many, nearest=0),  # stops everywhere, enough to be divided
         "proof": random_instance(40, nearest=4),  # enough places to have all kinds of cuts
     }
-    sample = samples[kind]
-    clock = Clock(MaxIterations(2) | MaxSeconds(60))
-    METHODS[method].run(sample, clock, 0, np.empty(0, dtype=np.int64))
+    sample = samples[kind.removeprefix(GENERAL).removeprefix(ROUTED)]
+    if kind.startswith(GENERAL):
+        sample = sample.with_changes(quota=0.5)
+    elif kind.startswith(ROUTED):
+        sample = sample.with_changes(depot=0, quota=0.5, fleet={"max_stops": 2})
+    options = {"workers": 2} if kind == "regions" else {}
+    clock = Clock(MaxIterations(2 if kind != "regions" else 16) | MaxSeconds(60))
+    METHODS[method].run(sample, clock, 0, np.empty(0, dtype=np.int64), **options)

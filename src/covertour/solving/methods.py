@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
@@ -13,7 +14,7 @@ import numpy as np
 
 from covertour.exact.enumeration import can_enumerate
 from covertour.problem.errors import InputError, shown
-from covertour.problem.instance import Instance
+from covertour.problem.instance import FEATURES, Instance
 from covertour.problem.metric import IntArray
 from covertour.search.params import DEFAULT, LnsParams
 from covertour.solving.clock import Clock
@@ -39,6 +40,19 @@ MOST_SAMPLES = 1_000_000
 
 POSTERIOR = 50
 """The search after a learned tour, the paper's posterior local search: iterations per place."""
+
+
+IDLE_CHILDREN, IDLE_SHAKES = 100 * 54, 1_000 * 30
+"""When ``ma`` and ``vns`` give up: 100 generations of 54 children, 1,000 rounds of 30 shakes."""
+
+IDLE_TOURS = 2_000
+"""When ``msils``, ``aco``, ``abc`` and ``hga`` give up: after so many tours of no use."""
+
+PLAIN: frozenset[str] = frozenset()
+"""What a method handles that knows the plain problem only."""
+
+ONE_TOUR = frozenset(FEATURES) - {"fleet"}
+"""What a method handles that knows all but several routes."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +113,8 @@ class Method:
     summary: str = ""
     limit: Callable[[Instance], StoppingRule] = seconds_by_size
     takes: tuple[str, ...] = ()
-    """What ``run`` takes besides, by keyword: of ``workers``, ``decoding`` and ``params``."""
+    """What ``run`` takes besides, by keyword: of ``workers``, ``decoding``, ``params`` and
+    ``executor``."""
     model: str | None = None
     """The model of a learned method."""
     searches: bool = False
@@ -108,6 +123,8 @@ class Method:
     """Whether it does without, where few places may be stops."""
     proves: bool = False
     """Whether it tells the clock of a bound, so that a gap can be the limit."""
+    handles: frozenset[str] = frozenset(FEATURES)
+    """What it can do of FEATURES; instances that ask for more are refused."""
 
 
 def _search(
@@ -117,19 +134,21 @@ def _search(
     start: IntArray,
     workers: int = 1,
     params: LnsParams = DEFAULT,
+    executor: Executor | None = None,
 ) -> IntArray:
     """The stops of the best tour that the large-neighbourhood search finds."""
     from covertour.search.lns import lns
 
-    return lns(instance, clock, seed, start, workers, params)
+    return lns(instance, clock, seed, start, workers, params, executor)
 
 
 def _enumerate(instance: Instance) -> Outcome:
-    """A shortest tour of an instance with few possible stops, which needs no search."""
+    """A best tour of an instance with few possible stops, which needs no search."""
     from covertour.exact.enumeration import shortest_tour
 
     places = shortest_tour(instance)
-    return Outcome(places, instance.length(places))
+    partly = instance.budget is not None
+    return Outcome(places, instance.covered_weight(places) if partly else instance.cost(places))
 
 
 def _lns(
@@ -139,10 +158,11 @@ def _lns(
     start: IntArray,
     workers: int = 1,
     params: LnsParams = DEFAULT,
+    executor: Executor | None = None,
 ) -> Outcome:
     if can_enumerate(instance):
         return _enumerate(instance)
-    return Outcome(_search(instance, clock, seed, start, workers, params))
+    return Outcome(_search(instance, clock, seed, start, workers, params, executor))
 
 
 def _greedy(instance: Instance, clock: Clock, seed: int, start: IntArray) -> Outcome:
@@ -171,16 +191,60 @@ def _twophase(instance: Instance, clock: Clock, seed: int, start: IntArray) -> O
     return Outcome(twophase(instance, clock, seed))
 
 
+def _ma(instance: Instance, clock: Clock, seed: int, start: IntArray) -> Outcome:
+    from covertour.search.ma import ma
+
+    return Outcome(ma(instance, clock, seed, start))
+
+
+def _vns(instance: Instance, clock: Clock, seed: int, start: IntArray) -> Outcome:
+    from covertour.search.vns import vns
+
+    return Outcome(vns(instance, clock, seed, start))
+
+
+def _sn(instance: Instance, clock: Clock, seed: int, start: IntArray) -> Outcome:
+    from covertour.search.sn import sn
+
+    return Outcome(sn(instance, clock, seed, start))
+
+
+def _msils(instance: Instance, clock: Clock, seed: int, start: IntArray) -> Outcome:
+    from covertour.search.msils import msils
+
+    return Outcome(msils(instance, clock, seed, start))
+
+
+def _aco(instance: Instance, clock: Clock, seed: int, start: IntArray) -> Outcome:
+    from covertour.search.aco import aco
+
+    return Outcome(aco(instance, clock, seed, start))
+
+
+def _abc(instance: Instance, clock: Clock, seed: int, start: IntArray) -> Outcome:
+    from covertour.search.abc import abc
+
+    return Outcome(abc(instance, clock, seed, start))
+
+
+def _hga(instance: Instance, clock: Clock, seed: int, start: IntArray) -> Outcome:
+    from covertour.search.hga import hga
+
+    return Outcome(hga(instance, clock, seed, start))
+
+
 def _exact(
     instance: Instance, clock: Clock, seed: int, start: IntArray, workers: int = 1
 ) -> Outcome:
     """Search for a while, then prove; the search helps the proof on its way."""
     from covertour.exact.branch_and_cut import prove
+    from covertour.exact.directed import check_directed, prove_directed
     from covertour.exact.formulation import check_provable
 
-    check_provable(instance)
     if can_enumerate(instance):
         return _enumerate(instance)
+    check = check_provable if instance.symmetric else check_directed
+    check(instance)
     opening = MaxSeconds(SEARCH_SHARE * clock.limits.seconds) | MaxIterations(instance.n**2)
     for again in range(SEARCHES if instance.n >= SEARCHES_FROM else 1):
         part = clock.part(opening | (lambda _: clock.over))
@@ -190,7 +254,10 @@ def _exact(
     if clock.places is not None:
         places = clock.places  # of all the searches
     if clock.over:
-        return Outcome(places, 0.0)
+        return Outcome(places, 0.0 if instance.budget is None else instance.total_weight)
+    if not instance.symmetric:
+        directed = prove_directed(instance, places, clock)
+        return Outcome(directed.places, directed.bound)
 
     def improve(places: IntArray) -> IntArray:
         short = Clock(MaxIterations(10 * (20 + len(places))), interruption=clock.interruption)
@@ -248,8 +315,10 @@ def _learned_then_searched(
 
 
 def allowed(instance: Instance, places: IntArray) -> IntArray:
-    """The places, int64[m], without repeated and forbidden ones."""
+    """The places, int64[m], without repeated and forbidden ones, but for the depot of routes."""
     _, first = np.unique(places, return_index=True)
+    if instance.fleet is not None:
+        first = np.union1d(first, np.flatnonzero(places == instance.depot))
     distinct = places[np.sort(first)]
     return distinct[~np.isin(distinct, instance.forbidden)]
 
@@ -261,8 +330,9 @@ METHODS: dict[str, Method] = {
             "lns",
             _lns,
             "large-neighbourhood search; the default, best at any time limit",
-            takes=("workers", "params"),
+            takes=("workers", "params", "executor"),
             searches=True,
+            handles=frozenset(FEATURES),
             enumerates=True,
         ),
         Method(
@@ -272,6 +342,7 @@ METHODS: dict[str, Method] = {
             lambda _: MaxSeconds(600),
             takes=("workers",),
             searches=True,
+            handles=ONE_TOUR,
             enumerates=True,
             proves=True,
         ),
@@ -280,6 +351,7 @@ METHODS: dict[str, Method] = {
             _greedy,
             "greedy construction with 2-opt and Or-opt; the first tour of lns",
             searches=True,
+            handles=ONE_TOUR,
         ),
         Method(
             "ls1",
@@ -287,6 +359,7 @@ METHODS: dict[str, Method] = {
             "local search 1 of Golden et al. (2012), 3,500 iterations",
             lambda _: MaxIterations(3_500),
             searches=True,
+            handles=PLAIN,
         ),
         Method(
             "ls2",
@@ -294,6 +367,7 @@ METHODS: dict[str, Method] = {
             "local search 2 of Golden et al. (2012), 25 x 300 iterations",
             lambda _: MaxIterations(7_500),
             searches=True,
+            handles=PLAIN,
         ),
         Method(
             "ls1-paper",
@@ -301,6 +375,7 @@ METHODS: dict[str, Method] = {
             "ls1 as the Attention-dynamic paper ran it: 500 iterations, from a cover",
             lambda _: MaxIterations(500) | NoImprovement(50),
             searches=True,
+            handles=PLAIN,
         ),
         Method(
             "ls2-paper",
@@ -308,6 +383,7 @@ METHODS: dict[str, Method] = {
             "ls2 as the Attention-dynamic paper ran it: 25 x 150 iterations, single replacements",
             lambda _: MaxIterations(3_750),
             searches=True,
+            handles=PLAIN,
         ),
         Method(
             "twophase",
@@ -315,6 +391,63 @@ METHODS: dict[str, Method] = {
             "smallest covers by HiGHS, then tours of them (Current and Schilling 1989)",
             lambda _: MaxSeconds(60),
             searches=True,
+            handles=PLAIN,
+        ),
+        Method(
+            "ma",
+            _ma,
+            "memetic algorithm of Shaelaie et al. (2014), until 100 idle generations",
+            lambda _: NoImprovement(IDLE_CHILDREN),
+            searches=True,
+            handles=PLAIN,
+        ),
+        Method(
+            "vns",
+            _vns,
+            "variable neighbourhood search of Shaelaie et al. (2014), until 1,000 idle rounds",
+            lambda _: NoImprovement(IDLE_SHAKES),
+            searches=True,
+            handles=PLAIN,
+        ),
+        Method(
+            "sn",
+            _sn,
+            "integer-programming search after Salari and Naji-Azimi (2012), a reconstruction",
+            lambda _: MaxIterations(500) | NoImprovement(100),
+            searches=True,
+            handles=PLAIN,
+        ),
+        Method(
+            "msils",
+            _msils,
+            "multi-start iterated local search, in the manner of Venkatesh et al. (2019)",
+            lambda _: NoImprovement(IDLE_TOURS),
+            searches=True,
+            handles=PLAIN,
+        ),
+        Method(
+            "aco",
+            _aco,
+            "ant colony with dynamic programming, in the manner of Salari et al. (2015)",
+            lambda _: NoImprovement(IDLE_TOURS),
+            searches=True,
+            handles=PLAIN,
+        ),
+        Method(
+            "abc",
+            _abc,
+            "artificial bee colony, in the manner of Pandiri and Singh (2019)",
+            lambda _: NoImprovement(IDLE_TOURS),
+            searches=True,
+            handles=PLAIN,
+        ),
+        Method(
+            "hga",
+            _hga,
+            "hybrid genetic algorithm, in the manner of Pandiri et al. (2020)",
+            lambda _: NoImprovement(IDLE_TOURS),
+            searches=True,
+            handles=PLAIN,
         ),
         *(
             Method(
@@ -324,6 +457,7 @@ METHODS: dict[str, Method] = {
                 lambda _: Stop(),
                 takes=("workers", "decoding"),
                 model=name,
+                handles=PLAIN,
             )
             for name, summary in LEARNED.items()
         ),
@@ -336,6 +470,7 @@ METHODS: dict[str, Method] = {
                 takes=("workers", "decoding"),
                 model=name,
                 searches=True,
+                handles=PLAIN,
             )
             for name in LEARNED
         ),
@@ -347,3 +482,12 @@ METHODS: dict[str, Method] = {
 def default_stop(instance: Instance, method: str = "lns") -> StoppingRule:
     """When a method of the table stops by itself."""
     return METHODS[method].limit(instance)
+
+
+def check_handles(method: Method, instance: Instance) -> None:
+    """Refuse an instance that asks for what a method cannot do."""
+    beyond = sorted(instance.features - method.handles)
+    if beyond:
+        able = [name for name, other in METHODS.items() if instance.features <= other.handles]
+        hint = f"; {' and '.join(able)} can" if able else ""
+        raise InputError(f"{method.name} cannot handle {' and '.join(beyond)}{hint}")

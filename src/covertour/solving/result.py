@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from covertour.problem.drawing import sketch
 from covertour.problem.errors import InputError
 from covertour.problem.instance import Instance
 from covertour.problem.itinerary import itinerary
-from covertour.problem.tour import Tour
+from covertour.problem.metric import IntArray
+from covertour.problem.tour import Tour, routes_of
 from covertour.problem.words import count, measure
-from covertour.solving.stop import PROVEN, relative_gap
+from covertour.solving.stop import PROVEN, relative_gap, weight_gap
 from covertour.version import __version__
 
 if TYPE_CHECKING:
@@ -25,8 +29,10 @@ if TYPE_CHECKING:
 class Result:
     """The outcome of a solve of ``instance``; a notebook shows it with a sketch of the tour.
 
-    ``bound``: no tour is shorter than this; None where nothing was proven. ``trace``: (seconds,
-    length) of each improvement, in order. ``iterations``: how many the method made, in its own
+    ``bound``: no tour costs less than this; None where nothing was proven. The cost is the length,
+    and the visit costs if there are any. With a budget the bound is one on the weight: no tour
+    within it serves more. ``trace``: (seconds, cost) of each improvement, in order, or with a
+    budget (seconds, weight). ``iterations``: how many the method made, in its own
     unit; 0 where it does not count. ``stopped``: why it ended, by the "limit", as the tour was
     "proven" to be shortest, by an "interrupt", or as the method was "done".
     """
@@ -46,14 +52,50 @@ class Result:
         """Length of the tour."""
         return self.tour.length
 
+    @cached_property
+    def cost(self) -> float:
+        """What the tour costs: its length and the visit costs of its stops."""
+        return self.length + self.visit_cost
+
+    @property
+    def visit_cost(self) -> float:
+        """The visit costs of the stops."""
+        return float(self.instance.visit_costs[self.tour.places].sum())
+
+    @cached_property
+    def uncovered(self) -> tuple[int, ...]:
+        """The places whose demand is not met, which a quota or a budget allows, ascending."""
+        met = self.instance.covered(self.tour.places)
+        return tuple(np.flatnonzero(~met).tolist())
+
+    @property
+    def total_weight(self) -> float:
+        """The weight of all places."""
+        return self.instance.total_weight
+
+    @property
+    def covered_weight(self) -> float:
+        """The weight of the places that are served."""
+        return self.total_weight - float(self.instance.weights[list(self.uncovered)].sum())
+
+    @property
+    def routes(self) -> list[IntArray]:
+        """The routes, int64 arrays of stops: one, but for a fleet, whose begin at the depot."""
+        return routes_of(self.instance, self.tour.places)
+
     @property
     def gap(self) -> float | None:
-        """How much longer than the shortest the tour may be, as a share of the bound."""
-        return relative_gap(self.length, self.bound)
+        """How much more than the least the tour may cost, as a share of the bound.
+
+        With a budget: how much more might be served, as a share of what is.
+        """
+        if self.instance.budget is not None:
+            return weight_gap(self.covered_weight, self.bound)
+        return relative_gap(self.cost, self.bound)
 
     @property
     def optimal(self) -> bool:
-        """Whether the tour is proven to be a shortest one, to a relative 1e-6."""
+        """Whether no tour costs less, or with a budget serves more, to a relative 1e-6."""
         return self.gap is not None and self.gap <= PROVEN
 
     def to_dict(self) -> dict[str, Any]:
@@ -61,8 +103,7 @@ class Result:
         return {
             "instance": self.instance.name,
             "method": self.method,
-            "tour": self.tour.places.tolist(),
-            "length": self.length,
+            **tour_to_dict(self.instance, self.tour),
             "bound": self.bound,
             "gap": self.gap,
             "seconds": round(self.seconds, 6),
@@ -87,7 +128,8 @@ class Result:
         """The stops as a pandas DataFrame, one per row; pandas must be installed.
 
         Columns: ``stop`` from 1 on, ``place``, ``name``, ``leg`` from the stop before, ``distance``
-        so far, and the names of the places that it ``serves``.
+        so far, the ``weight`` that is served there, its ``visit_cost``, its ``route`` from 1 on,
+        and the names of the places that it ``serves``.
         """
         try:
             from pandas import DataFrame
@@ -106,17 +148,62 @@ class Result:
             f"{sketch(self.instance, self.tour.places)}</div>"
         )
 
+    def _besides(self) -> str:
+        """What a tour is said to do beside its length, where it does not do it all."""
+        said = ""
+        if self.instance.fleet is not None:
+            said += f" in {count(len(self.routes), 'route')}"
+        if self.instance.visit_cost is not None:
+            said += f", cost {self.cost:,.6g}"
+        if self.instance.partial:
+            said += f", serves {self.covered_weight:,.6g} of {self.total_weight:,.6g}"
+        return said
+
     def __str__(self) -> str:
         lines = [
-            f"{self.instance.name}: {len(self.tour)} stops, length {self.length:,.6g}",
+            f"{self.instance.name}: {len(self.tour)} stops, length {self.length:,.6g}"
+            f"{self._besides()}",
             f"method {self.method}, seed {self.seed}, {self.iterations:,} iterations, "
             f"{self.seconds:.3g} s, stopped: {self.stopped}",
         ]
         if self.bound is not None:
             gap = "unknown" if self.gap is None else f"{self.gap:.4%}"
             proof = "proven optimal" if self.optimal else f"gap {gap}"
-            lines.append(f"no tour is shorter than {self.bound:,.6g}: {proof}")
+            what = "is shorter than"
+            if self.instance.budget is not None:
+                what = "within the budget serves more than"
+            elif self.instance.visit_cost is not None:
+                what = "costs less than"
+            lines.append(f"no tour {what} {self.bound:,.6g}: {proof}")
         return "\n".join(lines)
+
+
+def tour_to_dict(instance: Instance, tour: Tour) -> dict[str, Any]:
+    """What a result file tells of the tour itself: ``tour`` only where there is one route."""
+    costs = float(instance.visit_costs[tour.places].sum())
+    length = tour.length if np.isfinite(tour.length) else None
+    met = instance.covered(tour.places)
+    value: dict[str, Any] = {}
+    routes = routes_of(instance, tour.places)
+    if len(routes) == 1:
+        value["tour"] = tour.places.tolist()
+    if instance.fleet is not None:
+        value["routes"] = [
+            {
+                "tour": route.tolist(),
+                "length": instance.length(route),
+                "cost": instance.cost(route),
+            }
+            for route in routes
+        ]
+    return value | {
+        "length": length,
+        "visit_cost": costs,
+        "cost": None if length is None else length + costs,
+        "covered_weight": float(instance.weights[met].sum()),
+        "total_weight": instance.total_weight,
+        "uncovered": np.flatnonzero(~met).tolist(),
+    }
 
 
 def tour_of(outcome: Result | Tour) -> Tour:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from functools import reduce
 from numbers import Integral
 from operator import or_
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from covertour.executors import check_executor
 from covertour.problem.errors import InputError, SolveError, did_you_mean, shown
 from covertour.problem.instance import Instance
 from covertour.problem.metric import IntArray
@@ -18,7 +20,14 @@ from covertour.problem.tour import Tour, make_tour
 from covertour.search.params import DEFAULT, LnsParams
 from covertour.solving.clock import Clock, OnImprove, OnProgress, heeding
 from covertour.solving.loading import load
-from covertour.solving.methods import METHODS, Decoding, Method, Outcome, allowed
+from covertour.solving.methods import (
+    METHODS,
+    Decoding,
+    Method,
+    Outcome,
+    allowed,
+    check_handles,
+)
 from covertour.solving.result import Result
 from covertour.solving.stop import (
     PROVEN,
@@ -28,6 +37,7 @@ from covertour.solving.stop import (
     check_rule,
     needs_bound,
     relative_gap,
+    weight_gap,
 )
 
 MOST_WORKERS = 256
@@ -46,6 +56,7 @@ def solve(
     workers: int = 1,
     decoding: Decoding | None = None,
     params: LnsParams | None = None,
+    executor: Executor | None = None,
     on_improve: OnImprove | None = None,
     on_progress: OnProgress | None = None,
 ) -> Result:
@@ -55,7 +66,10 @@ def solve(
     ``seconds`` or ``iterations``, or where the rule ``stop`` says so, whatever comes first; without
     any of them, at the method's own limit. The same instance, method, seed, workers and iteration
     limit give the same tour. ``start``: a tour to improve. ``workers``: threads to search on, where
-    the method can. ``decoding``: how a learned method goes about it; ``params``: how ``lns`` does.
+    the method can. ``executor``: who takes tasks, such as a pool of processes or the machines of a
+    :func:`covertour.executors.cluster`; ``lns`` gives it the regions of large instances, and finds
+    what it finds alone. ``decoding``: how a learned method goes about it; ``params``: how ``lns``
+    does.
     ``on_improve(seconds, length, places)`` is called at improvements, ``on_progress(Progress)``
     about ten times per second. Ctrl-C ends the search with the best tour so far.
 
@@ -64,8 +78,8 @@ def solve(
     array([ 2,  8,  7, 29, 23])
     """
     chosen = checked_method(method)
-    check_instance(instance)
-    options = checked_options(chosen, seed, workers, decoding, params)
+    check_instance(instance, chosen)
+    options = checked_options(chosen, seed, workers, decoding, params, executor)
     rule = stopping_rule(instance, chosen, seconds, iterations, stop)
     for name, callback in (("on_improve", on_improve), ("on_progress", on_progress)):
         if callback is not None and not callable(callback):
@@ -113,9 +127,15 @@ def _checked_result(
     if not verdict.ok:
         problems = "; ".join(verdict.problems(instance))
         raise SolveError(f"{method.name} made a wrong tour: {problems}")
-    clock.improved(tour.length, tour.places)  # of a method that did not say so itself
-    bound = 0.0 if outcome.bound is None and tour.length <= 0.0 else outcome.bound
-    gap = relative_gap(tour.length, bound)
+    cost, bound = instance.cost(tour.places), outcome.bound
+    if instance.budget is not None:
+        weight = instance.covered_weight(tour.places)
+        clock.improved(cost, tour.places, weight=weight)
+        gap = weight_gap(weight, bound)
+    else:
+        clock.improved(cost, tour.places)  # of a method that did not say so itself
+        bound = 0.0 if bound is None and cost <= 0.0 else bound
+        gap = relative_gap(cost, bound)
     if gap is not None and gap <= PROVEN:
         stopped = "proven"
     elif clock.interruption.happened:
@@ -146,11 +166,12 @@ def checked_method(method: str | Method) -> Method:
     return METHODS[method]
 
 
-def check_instance(instance: object) -> None:
-    """Refuse what is no instance, and an instance that nobody can cover."""
+def check_instance(instance: object, method: Method) -> None:
+    """Refuse what is no instance, asks for what the method cannot do, or cannot be covered."""
     if not isinstance(instance, Instance):
         hint = "; covertour.read makes one of a file" if isinstance(instance, str) else ""
         raise InputError(f"instance: expected an Instance, got {shown(instance)}{hint}")
+    check_handles(method, instance)
     _ = instance.coverage
 
 
@@ -160,6 +181,7 @@ def checked_options(
     workers: int,
     decoding: Decoding | None,
     params: LnsParams | None,
+    executor: Executor | None = None,
 ) -> dict[str, Any]:
     """What a method may be given besides, by name; refuses what none, or not this one, can take."""
     if not _is_whole(seed) or seed < 0:
@@ -177,7 +199,15 @@ def checked_options(
         raise InputError(f"params: expected LnsParams, got {shown(params)}")
     if params is not None and "params" not in method.takes:
         raise InputError(f"params: are those of lns; {method.name} takes none")
-    return {"workers": workers, "decoding": decoding or Decoding(), "params": params or DEFAULT}
+    check_executor(executor)
+    if executor is not None and "executor" not in method.takes:
+        raise InputError(f"executor: {method.name} cannot be shared out; lns can")
+    return {
+        "workers": workers,
+        "decoding": decoding or Decoding(),
+        "params": params or DEFAULT,
+        "executor": executor,
+    }
 
 
 def stopping_rule(

@@ -38,12 +38,22 @@ def relative_gap(length: float, bound: float | None) -> float | None:
     return (length - bound) / bound if bound > 0 else None
 
 
+def weight_gap(weight: float, bound: float | None) -> float | None:
+    """By which share of what it serves a tour might serve more; None without a bound."""
+    if bound is None:
+        return None
+    if weight >= bound:
+        return 0.0
+    return (bound - weight) / weight if weight > 0 else None
+
+
 class Progress(NamedTuple):
     """Where a solve stands.
 
     ``seconds`` since the start; ``iterations`` made, in the method's own unit; ``idle_seconds`` and
-    ``idle_iterations`` since the best tour was found; its ``length``, infinite before the first;
-    the ``bound`` that is proven, None where there is none.
+    ``idle_iterations`` since the best tour was found; its ``length``, infinite before the first,
+    with the visit costs if there are any; the ``bound`` that is proven, None where there is none.
+    With a budget ``weight`` is what the tour serves, and the bound is one on that.
     """
 
     seconds: float
@@ -52,10 +62,16 @@ class Progress(NamedTuple):
     idle_iterations: int
     length: float
     bound: float | None = None
+    weight: float | None = None
 
     @property
     def gap(self) -> float | None:
-        """How much longer than the shortest the tour may be, as a share of the bound."""
+        """How much longer than the shortest the tour may be, as a share of the bound.
+
+        With a budget: how much more might be served, as a share of what is.
+        """
+        if self.weight is not None:
+            return weight_gap(self.weight, self.bound)
         return relative_gap(self.length, self.bound)
 
 

@@ -105,10 +105,10 @@ def unit_square(instance: Instance) -> tuple[FloatArray, float]:
     check_places(instance)
     assert instance.coordinates is not None
     points = np.array(instance.coordinates)
-    if instance.metric in SPHERE_KM:
-        latitude, longitude = radians(instance.metric, points)
+    if instance.drawn_metric in SPHERE_KM:
+        latitude, longitude = radians(instance.drawn_metric, points)
         east = unrolled(longitude, 2.0 * np.pi) * np.cos(latitude.mean())
-        points = np.stack([east, latitude], axis=1) * SPHERE_KM[instance.metric]
+        points = np.stack([east, latitude], axis=1) * SPHERE_KM[instance.drawn_metric]
     points -= points.min(axis=0)
     side = float(points.max()) or 1.0
     return points / side, side

@@ -99,10 +99,7 @@ def test_the_metric_decides_between_two_pairs_of_coordinates(tmp_path: Path) -> 
         ("x,y\n1,2\n3,\n", "villages.csv, line 3: y is missing"),
         ("x,y\n1,two\n", "villages.csv, line 2: y 'two' is not a number"),
         ("x,y\n1,2_0\n", "villages.csv, line 2: y '2_0' is not a number"),
-        (
-            "x;y\n1;2,5\n",
-            "villages.csv, line 2: y '2,5' has a decimal comma, expected a decimal point",
-        ),
+        ("x;y\n1;2,5,1\n", "villages.csv, line 2: y '2,5,1' is not a number"),
         ("x,y\n1,2\n3\n", "villages.csv, line 3: expected 2 columns, found 1"),
         ("x,y\n1,2\n1,2,3\n", "villages.csv, line 3: expected 2 columns, found 3"),
         ('name,x,y\n"a\nb",1,2\nc,1,q\n', "villages.csv, line 4: y 'q' is not a number"),
@@ -119,7 +116,11 @@ def test_the_metric_decides_between_two_pairs_of_coordinates(tmp_path: Path) -> 
         ("x,y,metric\n1,2,warp\n", "villages.csv, line 2: metric: no 'warp'; there are euclidean"),
         ("x,y,metric\n1,2,att\n1,2,geo\n", "villages.csv, line 3: metric 'geo', but 'att' before"),
         ("stop,place,leg,x,y\n1,0,0,1,1\n", "villages.csv: this is an itinerary"),
-        (b"name,x,y\nok,1,2\nThi\xe8s,1,2\n", "villages.csv, line 3: not UTF-8 text"),
+        (b"name,x,y\nok,1,2\nThi\x8f\xe8s,1,2\n", "villages.csv, line 3: not UTF-8 text"),
+        (
+            b"name,x,y\nSaint-\xc3\xa9,1,2\nThi\xc3\xa8,3,4\n\xc3,4,4\n",
+            "villages.csv, line 4: not UTF-8 text",
+        ),
     ],
 )
 def test_bad_tables(tmp_path: Path, text: str | bytes, expected: str) -> None:

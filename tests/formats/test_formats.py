@@ -21,7 +21,7 @@ def assert_same(found: Instance, expected: Instance) -> None:
 
 
 def test_unknown_endings_list_the_known_ones(tmp_path: Path) -> None:
-    known = ".json .geojson .gpx .csv .tour .html .png .svg"
+    known = ".json .geojson .gpx .csv .xlsx .kml .gpkg .tour .html .pdf .png .svg"
     for attempt in (lambda path: write(path, COAST, TOUR), check_output):
         with pytest.raises(InputError) as caught:
             attempt(tmp_path / "a.docx")
@@ -29,9 +29,9 @@ def test_unknown_endings_list_the_known_ones(tmp_path: Path) -> None:
             f"cannot write a tour to the ending '.docx'; known: {known}"
         )
     with pytest.raises(
-        InputError, match=r"cannot read an instance from the ending '.xlsx'; known: "
+        InputError, match=r"cannot read an instance from the ending '.docx'; known: "
     ):
-        read("a.xlsx")
+        read("a.docx")
     with pytest.raises(InputError, match="cannot read a tour from a name without ending"):
         read_tour("tour", COAST)
     with pytest.raises(InputError, match=r"cannot write an instance to the ending '.gpx'"):
@@ -137,12 +137,12 @@ def test_what_cannot_be_read_is_named(source: object) -> None:
 
 def test_unused_columns_are_told_of_and_misspelt_ones_warned_of(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    path.write_text("x,y,requierd,population,id\n1,2,yes,5,7\n")
+    path.write_text("x,y,requierd,remarks,id\n1,2,yes,5,7\n")
     notes: list[str] = []
     read(path, radius=1, on_note=notes.append)
     assert notes == [
         f"{path}: the column 'requierd' is not used; did you mean 'required'?",
-        f"{path}: columns that are not used: 'population'",
+        f"{path}: columns that are not used: 'remarks'",
     ]
     with pytest.warns(UserWarning, match="'requierd' is not used"):
         read(path, radius=1)

@@ -32,9 +32,9 @@ def test_a_frame_is_read_as_a_csv_file_would_be() -> None:
 
 
 def test_what_is_wrong_in_a_frame_is_told_by_its_row() -> None:
-    with pytest.raises(InputError, match=r"^the frame, row 2: radius is missing$"):
+    with pytest.raises(InputError, match=r"^the frame, row 2: radius is missing"):
         read(TOWNS)
-    with pytest.raises(InputError, match=r"^the frame, row b: latitude 'north' is not a number$"):
+    with pytest.raises(InputError, match=r"^the frame, row b: latitude 'north' is not a number"):
         read(pd.DataFrame({"lat": [1, "north"], "lon": [1, 2]}, index=["a", "b"]), radius=1)
     with pytest.raises(InputError, match=r"^the frame: expected the columns x,y or lat,lon"):
         read(pd.DataFrame({"a": [1.5], "b": ["c"]}), radius=1)

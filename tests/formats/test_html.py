@@ -7,8 +7,9 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from covertour import InputError, Instance, Result, make_tour, random_instance
+from covertour import Fleet, InputError, Instance, Quota, Result, make_tour, random_instance
 from covertour.formats.html import html_map
+from covertour.formats.manner import Manner
 from covertour.problem.tour import Tour
 
 EVIL = "</script><img src=x onerror=alert(1)>"
@@ -113,13 +114,87 @@ def test_no_text_of_the_user_becomes_markup():
     assert EVIL in Page(evil).text
 
 
-def test_the_page_loads_nothing_but_map_tiles():
+def test_the_page_asks_nobody_for_anything():
     page = Page(html_map(TOWNS, ROUND))
     assert not [a for _, a in page.elements if "src" in a]
     assert "link" not in {tag for tag, _ in page.elements}
-    policy = next(a["content"] for _, a in page.elements if "http-equiv" in a)
-    assert "default-src 'none'" in policy
-    assert set(re.findall(r"https?://[^ ;]+", policy)) == {"https://tile.openstreetmap.org"}
+    assert policy_of(page) == (
+        "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
+    )
+    assert json.loads(page.data)["tiles"] is None
+
+
+def policy_of(page):
+    return next(a["content"] for _, a in page.elements if "http-equiv" in a)
+
+
+def test_tiles_come_from_the_server_that_was_given_and_from_no_other():
+    page = Page(
+        html_map(TOWNS, ROUND, Manner("https://{s}.tiles.example.org/a/{z}/{x}/{y}.png?key=1"))
+    )
+    assert set(re.findall(r"https?://[^ ;]+", policy_of(page))) == {"https://*.tiles.example.org"}
+    tiles = json.loads(page.data)["tiles"]
+    assert tiles["url"] == "https://{s}.tiles.example.org/a/{z}/{x}/{y}.png?key=1"
+    street = html_map(TOWNS, ROUND, Manner("https://tile.openstreetmap.org/{z}/{x}/{y}.png"))
+    assert "openstreetmap.org/copyright" in json.loads(Page(street).data)["tiles"]["credit"]
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["", "osm", "https://a.org/", "ftp://a.org/{z}/{x}/{y}", "https://a'; x/{z}/{x}/{y}"],
+)
+def test_an_address_without_tiles_is_refused(address):
+    with pytest.raises(InputError, match=r"^tiles: expected an address such as https://"):
+        html_map(TOWNS, ROUND, Manner(address))
+
+
+def test_the_ground_holds_the_outlines_around_the_places():
+    ground = json.loads(Page(html_map(TOWNS, ROUND)).data)["ground"]
+    (west, south), (east, north) = ground["box"]
+    assert west < -20 < -12 < east
+    assert south < 10 < 18 < north
+    names = {name: (x, y) for name, x, y in ground["names"]}
+    assert names["Senegal"] == pytest.approx((-15.5, 14.5), abs=1.5)
+    assert "Mali" in names
+    assert "France" not in names
+    assert len(html_map(TOWNS, ROUND)) < 300_000
+    step, origin = ground["step"], np.array(ground["origin"])
+    for part in ("land", "coasts", "borders"):
+        for line in ground[part]:
+            points = origin + np.cumsum(np.reshape(line, (-1, 2)), axis=0) * step
+            if part == "land":
+                assert np.all(points >= origin - step)
+                assert np.all(points <= np.array([east, north]) + step)
+
+
+def test_the_plane_and_small_towns_have_no_outlines():
+    plane = Instance.from_coordinates([[0, 0], [1, 1]], radius=2)
+    town = Instance.from_coordinates([[7.42, 43.73], [7.43, 43.74]], metric="haversine", radius=9)
+    for instance in (plane, town):
+        page = Page(html_map(instance, make_tour(instance, [0])))
+        assert json.loads(page.data)["ground"] is None
+
+
+def test_what_the_radius_and_the_kilometres_mean_is_written_on_the_map():
+    text = Page(html_map(TOWNS, ROUND)).text
+    assert "A place covers a radius of 20 km." in text
+    assert "Kilometres are straight lines over the globe, not roads." in text
+    plane = Instance.from_coordinates([[0, 0], [1, 1]], nearest=1)
+    text = Page(html_map(plane, make_tour(plane, [0]))).text
+    assert "A place covers its 1 nearest. Distances are straight lines." in text
+
+
+def test_each_stop_on_the_globe_has_a_link_to_navigate_by():
+    page = Page(html_map(TOWNS, ROUND))
+    links = [a for tag, a in page.elements if tag == "a" and a.get("class") == "go"]
+    assert [(link["data-lat"], link["data-lon"]) for link in links] == [
+        ("14.700000", "-17.400000"),
+        ("16.000000", "-16.500000"),
+        ("12.600000", "-16.300000"),
+    ]
+    assert links[1]["href"] == "geo:16.000000,-16.500000?q=16.000000,-16.500000(Saint-Louis)"
+    plane = Instance.from_coordinates([[0, 0], [1, 1]], nearest=1)
+    assert 'class="go"' not in html_map(plane, make_tour(plane, [0]))
 
 
 def test_uncovered_places_are_named():
@@ -140,7 +215,11 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))
 def test_a_browser_draws_the_map_without_errors(tmp_path):
     one = Instance.from_coordinates([[3, 4]], radius=1, labels=[EVIL])
     many = random_instance(2_000, radius=0.001, seed=1)
+    fleet = TOWNS.with_changes(fleet=Fleet(vehicles=2))
+    part = TOWNS.with_changes(required=(), quota=Quota(share=0.5), weight=[50, 20, 20, 5, 5])
     cases = {
+        "fleet": (fleet, make_tour(fleet, [0, 2, 0, 3])),
+        "part": (part, make_tour(part, [0, 2])),
         "towns": (TOWNS, ROUND),
         "one": (one, make_tour(one, [0])),
         "many": (many, make_tour(many, range(2_000))),
@@ -160,9 +239,39 @@ def test_a_browser_draws_the_map_without_errors(tmp_path):
           return {
             ready: page.documentElement.dataset.ready,
             error: page.documentElement.dataset.error,
-            rows: page.querySelectorAll("#stops > li").length,
+            rows: page.querySelectorAll(".stop").length,
             pins: page.querySelectorAll(".pin").length,
             images: page.querySelectorAll("img").length,
+            hidden: (() => {
+              const tick = page.querySelector("[data-switch]");
+              if (!tick) return null;
+              tick.click();
+              const pins = [...page.querySelectorAll(".pin")];
+              const gone = () => pins.filter((pin) => pin.style.display === "none").length;
+              const counts = [gone()];
+              const only = page.querySelector("[data-only='1']");
+              tick.click();
+              only.click();
+              counts.push(gone());
+              only.click();
+              return [...counts, gone()];
+            })(),
+            lost: [...page.querySelectorAll(".lost .name")].map((name) => name.textContent),
+            printed: (() => {
+              const folded = () => page.querySelectorAll("aside details:not([open])").length;
+              const before = folded();
+              frame.contentWindow.dispatchEvent(new Event("beforeprint"));
+              const during = [folded(), page.documentElement.classList.contains("printing")];
+              frame.contentWindow.dispatchEvent(new Event("afterprint"));
+              return [before, ...during, folded()];
+            })(),
+            found: (() => {
+              const search = page.getElementById("search");
+              search.value = "tobor";
+              search.dispatchEvent(new Event("input"));
+              const kept = page.querySelectorAll(".stop:not([hidden]) .name");
+              return [...kept].map((name) => name.textContent);
+            })(),
             legend: [...page.querySelectorAll("#legend > *")].map((entry) => entry.textContent),
           };
         }));
@@ -193,14 +302,20 @@ def test_a_browser_draws_the_map_without_errors(tmp_path):
     ).stdout
     found = re.search(r'<pre id="report">(.*?)</pre>', seen, re.DOTALL)
     assert found is not None
-    towns, single, crowd = json.loads(found[1].replace("&amp;", "&"))
-    for page, stops in ((towns, 3), (single, 1), (crowd, 2_000)):
+    routes, some, towns, single, crowd = json.loads(found[1].replace("&amp;", "&"))
+    for page, stops in ((routes, 4), (some, 2), (towns, 3), (single, 1), (crowd, 2_000)):
         assert page["ready"] == "yes"
         assert "error" not in page
         assert page["rows"] == stops
         assert page["images"] == 0
     assert (towns["pins"], single["pins"]) == (3, 1)
     assert crowd["pins"] == 0
+    assert (routes["pins"], routes["hidden"], towns["hidden"]) == (4, [2, 2, 0], None)
+    assert some["lost"] == ["Ziguinchor", "Tobor"]
+    assert "not covered" in some["legend"]
+    assert towns["printed"] == [2, 0, True, 2]  # what is covered is unfolded, and folded again
+    assert towns["found"] == ["Ziguinchor required"]  # which covers Tobor
+    assert crowd["found"] == []
     assert towns["legend"] == [
         "depot",
         "required stop",

@@ -99,7 +99,7 @@ def test_depot_required_forbidden_and_uncovered_places_are_in_the_legend():
     )
     ax = plot_tour(instance, Tour(np.array([0, 2]), 2.83))
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert {"depot", "required", "forbidden", "not covered", "reach of a stop"} <= set(legend)
+    assert {"depot", "required", "forbidden", "not covered", "reach of a stop, 1"} <= set(legend)
     assert "stop" not in legend
 
 

@@ -7,18 +7,27 @@ import io
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
-import numpy as np
-
-from covertour.formats import matrix, table
+from covertour.formats import matrix, table, titles
+from covertour.formats.encoding import any_text
+from covertour.formats.manner import Manner
+from covertour.formats.places import (
+    DEEPEST_HEADER,
+    Rows,
+    header_row,
+    instance_of,
+    no_coordinates,
+)
+from covertour.formats.rows import RETURN, UNCOVERED, itinerary_rows
 from covertour.formats.source import FoundTour, Given, Source, build
-from covertour.problem.coverage import Nearest, Radius, Sets
-from covertour.problem.errors import InputError, did_you_mean, shown
+from covertour.formats.titles import Note
+from covertour.formats.written import place_columns
+from covertour.problem.errors import InputError, shown
 from covertour.problem.instance import Instance
-from covertour.problem.itinerary import itinerary
-from covertour.problem.metric import METRICS, SPHERE_KM, FloatArray
+from covertour.problem.metric import FloatArray
 from covertour.problem.tour import Tour
-from covertour.solving.result import Result, tour_of
+from covertour.solving.result import Result
 
 FORMULA = re.compile("'*[=+\\-@\t\r]")
 """How cells begin that a spreadsheet runs, or that would read back as one with an apostrophe."""
@@ -26,103 +35,83 @@ FORMULA = re.compile("'*[=+\\-@\t\r]")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 """Texts that begin like a formula but are numbers, which stay as they are."""
 
-RETURN = "return"
-"""What stands in an itinerary in place of a stop number in the last row, the way back."""
+SEPARATOR = re.compile(r'"?sep=([,;\t])"?[ ,;\t]*(?=[\r\n])', re.IGNORECASE)
+"""The first line by which Excel is told what stands between the columns."""
 
 
 def read(source: Source, given: Given) -> Instance:
     """An instance from a table with coordinates in columns, or from a distance matrix."""
-    rows, where = _rows(source)
+    rows, where = _rows(source, given.note)
     return from_rows(source, rows, where, given)
 
 
 def from_rows(source: Source, rows: list[list[str]], where: table.Where, given: Given) -> Instance:
-    """An instance from the cells of a table, all rows of one width; ``where`` tells a row's place.
+    """An instance from the cells of a table; ``where`` tells where a row stands.
 
     They are a matrix where they have the same labels along the top and down the side; a table
-    where the first row names coordinates; else a matrix where their numbers form a square.
+    where one of the first rows names coordinates; else a matrix where their numbers form a square.
     """
-    is_matrix = matrix.is_labelled(rows)
-    at = {} if is_matrix else table.find_columns(rows[0], where(0))
+    top = None if matrix.is_labelled(rows) else header_row(rows, where, given.metric)
     if {"stop", "place", "leg"} <= {title.strip().lower() for title in rows[0]}:
         raise InputError(f"{source}: this is an itinerary, expected an instance")
-    pair = None if is_matrix else _coordinate_columns(at, given.metric)
-    if pair is None:
+    if top is None:
+        _check_width(rows, where)
         fields = matrix.from_rows(rows, where)
         if fields is None:
-            raise InputError(_no_coordinates(rows, at, where))
+            raise InputError(_no_coordinates(rows, where))
         matrix.must_be_matrix(source, given)
         rule = given.rule(source, None)
         return build(source, metric="matrix", name=source.stem, rule=rule, **fields)
-    if len(rows) == 1:
-        raise InputError(f"{source}: the file has a header but no places")
-    table.tell_of_unused(rows[0], str(source), given.note)
-
-    def place_where(place: int) -> str:
-        return where(place + 1)
-
-    columns = {role: [row[position] for row in rows[1:]] for role, position in at.items()}
-    metric = given.metric or _metric_column(columns, place_where) or _usual_metric(pair)
-    if "latitude" in pair:  # longitude first, as everywhere; only TSPLIB's GEO has latitude first
-        pair = ("latitude", "longitude") if metric == "geo" else ("longitude", "latitude")
-    points = np.stack([table.numbers(columns[role], role, place_where) for role in pair], axis=1)
-    table.check_coordinates(points, metric, place_where)
-    in_file = None if given.has_rule else table.rule(columns, place_where)
-    return build(
-        source,
-        metric=metric,
-        coordinates=points,
-        name=source.stem,
-        rule=given.rule(source, in_file),
-        **table.wishes(columns, place_where),
-    )
+    if top:
+        given.note(f"{where(top)}: the header; what stands above it is not used", False)
+    first = top + 1
+    header, cells, reasons = _of_one_width(rows[top], rows[first:])
+    table_of_places = Rows(source, header, cells, lambda row: where(first + row), reasons=reasons)
+    return instance_of(table_of_places, given)
 
 
-def _coordinate_columns(at: dict[str, int], metric: str | None) -> tuple[str, str] | None:
-    """The pair of columns to take: geographic ones first, unless the caller's metric is planar."""
-    pairs = [("longitude", "latitude"), ("x", "y")]
-    if metric is not None and metric not in SPHERE_KM:
-        pairs.reverse()
-    return next((pair for pair in pairs if pair[0] in at and pair[1] in at), None)
+def _of_one_width(
+    header: list[str], rows: list[list[str]]
+) -> tuple[list[str], list[list[str]], dict[int, str]]:
+    """The header and the rows, all as wide as it, and what is wrong with those that are not.
+
+    Empty cells at the end of a row do not count.
+    """
+    width = len(header)
+    while width > 1 and not header[width - 1].strip():
+        width -= 1
+    if width == len(header) and set(map(len, rows)) <= {width}:
+        return header, rows, {}
+    reasons = {}
+    cells = []
+    wide: set[int] = set()
+    for at, row in enumerate(rows):
+        found = len(row)
+        while found > width and not row[found - 1].strip():
+            found -= 1
+        if found != width:
+            reasons[at] = f"expected {width} columns, found {found}"
+            wide.add(found)
+        cells.append((row + [""] * width)[:width])
+    if len(reasons) == len(rows) and wide == {width + 2}:
+        # Each of the two coordinates was taken for two numbers.
+        reasons[0] += " (decimal commas need quotes, or semicolons between the columns)"
+    return header[:width], cells, reasons
 
 
-def _usual_metric(pair: tuple[str, str]) -> str:
-    return "haversine" if "latitude" in pair else "euclidean"
-
-
-def _metric_column(columns: dict[str, list[str]], where: table.Where) -> str | None:
-    values = columns.get("metric")
-    if values is None:
-        return None
-    for row, value in enumerate(values):
-        if value != values[0]:
-            raise InputError(f"{where(row)}: metric {shown(value)}, but {shown(values[0])} before")
-    name = values[0].strip().lower()
-    if name not in METRICS or name == "matrix":
-        raise InputError(
-            f"{where(0)}: metric: no {shown(values[0])}{did_you_mean(name, METRICS[:-1])}"
-        )
-    return name
-
-
-def _no_coordinates(rows: list[list[str]], at: dict[str, int], where: table.Where) -> str:
-    for role, other in (("x", "y"), ("latitude", "longitude")):
-        for have, lack in ((role, other), (other, role)):
-            if have in at and lack not in at:
-                return f"{where(0)}: found the {have} but no column for the {lack}"
-    if not at and all(table.is_number(cell) for cell in rows[0]):
-        found = f"{len(rows)} rows of {len(rows[0])} numbers without a header"
+def _no_coordinates(rows: list[list[str]], where: table.Where) -> str:
+    if all(table.is_number(cell) for cell in rows[0]):
+        found = f"found {len(rows)} rows of {len(rows[0])} numbers without a header"
     else:
-        found = "the columns " + ", ".join(shown(title, 20) for title in rows[0][:8])
-    return (
-        f"{where(0)}: expected the columns x,y or lat,lon, or a square distance matrix; "
-        f"found {found}"
-    )
+        found = no_coordinates(rows[0])
+    if found.startswith("found the columns") or "numbers" in found:
+        found = "expected the columns x,y or lat,lon, or a square distance matrix; " + found
+    return f"{where(0)}: {found}"
 
 
-def _rows(source: Source) -> tuple[list[list[str]], table.Where]:
-    """The rows that are not empty, all of one width, and a function that tells a row's line."""
-    text = source.text()
+def _rows(source: Source, note: Note) -> tuple[list[list[str]], table.Where]:
+    """The rows that are not empty, and a function that tells a row's line."""
+    text = any_text(source, note)
     delimiter = _delimiter(text)
 
     def where(row: int) -> str:
@@ -136,17 +125,34 @@ def _rows(source: Source) -> tuple[list[list[str]], table.Where]:
         raise InputError(f"{source}: not a CSV file: {error}") from None
     if not rows:
         raise InputError(f"{source}: the file is empty")
+    return rows, where
+
+
+def _check_width(rows: list[list[str]], where: table.Where) -> None:
+    """An error at the first row that has not as many cells as the first."""
     width = len(rows[0])
     if set(map(len, rows)) != {width}:
         row = next(row for row, cells in enumerate(rows) if len(cells) != width)
         raise InputError(f"{where(row)}: expected {width} columns, found {len(rows[row])}")
-    return rows, where
 
 
 def _delimiter(text: str) -> str:
-    """The one of comma, semicolon and tab that the first line has most of, outside quotes."""
-    first = re.split(r"[\r\n]", re.sub(r'"[^"]*"', "", text[:100_000].lstrip()))[0]
-    return max(",;\t", key=first.count)
+    """Comma, semicolon or tab: what stands between the titles of coordinates.
+
+    Where no line has such titles, what the first line has most of, outside quotes.
+    """
+    said = SEPARATOR.match(text)
+    if said:
+        return said[1]
+    lines = re.split(r"[\r\n]+", text[:100_000].strip("\r\n"))[:DEEPEST_HEADER]
+    for line in lines:
+        for mark in sorted(",;\t", key=line.count, reverse=True):
+            if mark in line:
+                words = next(csv.reader([line], delimiter=mark, skipinitialspace=True), [])
+                if titles.names_coordinates(words):
+                    return mark
+    first = re.sub(r'"[^"]*"', "", text[:100_000].lstrip())
+    return max(",;\t", key=re.split(r"[\r\n]", first)[0].count)
 
 
 def _parsed(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
@@ -158,8 +164,11 @@ def _parsed(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         )
         line = 1
         guarded = "'" in text
+        if SEPARATOR.match(text):
+            next(reader)
+            line = 2
         for row in reader:
-            if any(row):
+            if any(row) and not "".join(row).isspace():
                 yield line, [*map(_unguarded, row)] if guarded else row
             line = reader.line_num + 1
     finally:
@@ -169,7 +178,8 @@ def _parsed(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 def encode(instance: Instance) -> str:
     """The text of an instance: a table of places, or its distance matrix with labels.
 
-    A matrix has no room for the coverage rule; give it again when reading.
+    A matrix has no room for the coverage rule, and neither has room for a quota, a budget or a
+    fleet; give them again when reading.
     """
     if instance.matrix is not None:
         matrix.must_fit(instance)
@@ -181,36 +191,20 @@ def encode(instance: Instance) -> str:
                 *([label, *row] for label, row in zip(labels, rows, strict=True)),
             ]
         return _lines(rows)
-    assert instance.coordinates is not None
-    columns: dict[str, Iterable[str]] = {}
-    if instance.labels is not None:
-        columns["name"] = map(_quoted, instance.labels)
-    columns |= _coordinate_cells(instance, instance.coordinates)
-    if instance.metric not in ("euclidean", "haversine"):
-        columns["metric"] = [instance.metric] * instance.n
-    match instance.rule:
-        case Nearest(k):
-            columns["nearest"] = map(repr, np.broadcast_to(k, instance.n).tolist())
-        case Radius(r):
-            columns["radius"] = map(repr, np.broadcast_to(r, instance.n).tolist())
-        case Sets(sets):
-            columns["covers"] = (" ".join(map(str, members.tolist())) for members in sets)
-    depot = () if instance.depot is None else (instance.depot,)
-    for what, places in (
-        ("required", instance.required),
-        ("forbidden", instance.forbidden),
-        ("depot", depot),
-    ):
-        if places:
-            marks = np.zeros(instance.n, dtype=np.int64)
-            marks[list(places)] = 1
-            columns[what] = map(str, marks.tolist())
-    return _lines([list(columns), *zip(*columns.values(), strict=True)])
+    columns = place_columns(instance)
+    cells = [map(_cell, values) for values in columns.values()]
+    return _lines([[*map(_quoted, columns)], *zip(*cells, strict=True)])
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    return _quoted(value) if isinstance(value, str) else repr(value)
 
 
 def _coordinate_cells(instance: Instance, points: FloatArray) -> dict[str, Iterable[str]]:
     first, second = (map(repr, column.tolist()) for column in points.T)
-    if instance.metric == "haversine":
+    if instance.drawn_metric == "haversine":
         return {"latitude": second, "longitude": first}
     return {"x": first, "y": second}
 
@@ -236,39 +230,60 @@ def _lines(rows: Iterable[Sequence[str]]) -> str:
     return "".join(",".join(row) + "\n" for row in rows)
 
 
-def encode_outcome(instance: Instance, outcome: Result | Tour) -> str:
-    """The itinerary: one row per stop, and a last one for the way back to the first."""
-    plan = itinerary(instance, tour_of(outcome))
-    stops = [*plan.places.tolist(), int(plan.places[0])]
-    names = [
-        "; ".join(instance.label(place) for place in served.tolist()) for served in plan.served
-    ]
-    columns: dict[str, Iterable[str]] = {
-        "stop": [*map(str, range(1, len(stops))), RETURN],
-        "place": map(str, stops),
-        "name": [_quoted(instance.label(place)) for place in stops],
-        "leg": (f"{leg:.10g}" for leg in plan.legs),
-        "distance": [*(f"{way:.10g}" for way in plan.running[:-1]), repr(float(plan.length))],
-        "covers": [*(str(len(served)) for served in plan.served), "0"],
-        "covered": map(_quoted, [*names, ""]),
-    }
-    if instance.coordinates is not None:
-        columns |= _coordinate_cells(instance, instance.coordinates[stops])
-    return _lines([list(columns), *zip(*columns.values(), strict=True)])
+def encode_outcome(instance: Instance, outcome: Result | Tour, manner: Manner = Manner()) -> str:
+    """The itinerary: one row per stop, one for each way back, and one per place left out."""
+    rows = itinerary_rows(instance, outcome, manner)
+    return _lines([list(map(_quoted, rows[0])), *map(_itinerary_cells, rows)])
+
+
+def _itinerary_cells(row: dict[str, Any]) -> list[str]:
+    # Lengths of whole routes are written to the last digit, to be read back.
+    exact = {"latitude", "longitude", "x", "y", *(["distance"] if row["stop"] == RETURN else [])}
+    cells = []
+    for title, value in row.items():
+        if isinstance(value, float):
+            cells.append(repr(value) if title in exact else f"{value:.10g}")
+        elif isinstance(value, str) and title not in ("stop", "arrives", "leaves"):
+            cells.append(_quoted(value))
+        else:
+            cells.append("" if value is None else str(value))
+    return cells
 
 
 def read_tour(source: Source) -> FoundTour:
     """The tour of an itinerary with the columns stop and place."""
-    rows, where = _rows(source)
+    return tour_from_rows(*_rows(source, lambda message, mistake: None))
+
+
+def read_plan(source: Source) -> FoundTour:
+    """The stops of an itinerary, or of a table in which each row is a stop with its name."""
+    return plan_from_rows(*_rows(source, lambda message, mistake: None))
+
+
+def plan_from_rows(rows: list[list[str]], where: table.Where) -> FoundTour:
+    """The stops in the cells of an itinerary, or of a table with names."""
+    header = {title.strip().lower() for title in rows[0]}
+    at = titles.find_columns(rows[0], where(0))
+    if {"stop", "place"} <= header or "name" not in at:
+        return tour_from_rows(rows, where)
+    names = [row[at["name"]] for row in rows[1:] if at["name"] < len(row)]
+    return FoundTour([-1] * len(names), None, names)
+
+
+def tour_from_rows(rows: list[list[str]], where: table.Where) -> FoundTour:
+    """The tour in the cells of an itinerary."""
+    _check_width(rows, where)
     at = {title.strip().lower(): position for position, title in enumerate(rows[0])}
     if "stop" not in at or "place" not in at:
         raise InputError(f"{where(0)}: expected an itinerary with the columns stop and place")
     places: list[int] = []
     names: list[str | None] = []
-    way_back = None
+    ways_back = []
     for number, row in enumerate(rows[1:], start=1):
-        if row[at["stop"]].strip().lower() == RETURN:
-            way_back = number
+        mark = row[at["stop"]].strip().lower()
+        if mark == RETURN:
+            ways_back.append(number)
+        if mark in (RETURN, UNCOVERED):
             continue
         try:
             places.append(int(row[at["place"]]))
@@ -277,8 +292,11 @@ def read_tour(source: Source) -> FoundTour:
             raise InputError(
                 f"{where(number)}: place {shown(row[at['place']])} is not a place number"
             ) from None
-    if way_back is None or "distance" not in at:
+    if not ways_back or "distance" not in at:
         return FoundTour(places, None, names)
-    line = where(way_back)
-    length = table.numbers([rows[way_back][at["distance"]]], "distance", lambda _: line).item()
-    return FoundTour(places, length, names)
+    lengths = table.numbers(
+        [rows[number][at["distance"]] for number in ways_back],
+        "distance",
+        lambda way: where(ways_back[way]),
+    )
+    return FoundTour(places, float(lengths.sum()), names)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from itertools import chain
 from typing import Any, NoReturn
 
 import numpy as np
 
+from covertour.formats.json_roads import roads_from_value, roads_to_value
 from covertour.formats.source import FoundTour, Given, Source, build
 from covertour.problem.coverage import Nearest, Radius, Rule, Sets
 from covertour.problem.errors import InputError, did_you_mean, shown
+from covertour.problem.goals import make_fleet, make_quota
 from covertour.problem.instance import Instance, make_rule
 from covertour.problem.itinerary import itinerary
 from covertour.problem.tour import Tour
-from covertour.solving.result import Result
+from covertour.solving.result import Result, tour_to_dict
 from covertour.version import __version__
 
 FIELDS = (
@@ -28,6 +31,16 @@ FIELDS = (
     "required",
     "forbidden",
     "labels",
+    "demand",
+    "weight",
+    "quota",
+    "budget",
+    "visit_cost",
+    "open",
+    "end",
+    "fleet",
+    "roads",
+    "extra",
 )
 
 
@@ -106,6 +119,9 @@ def from_value(source: Source, value: Any, given: Given) -> Instance:
     fields["metric"] = given.metric or fields.get("metric") or _likely_metric(source, fields)
     if given.metric not in (None, "matrix"):
         fields.pop("matrix", None)
+        fields.pop("roads", None)
+    if "roads" in fields:
+        fields["roads"] = roads_from_value(str(source), fields["roads"], fields["rule"])
     return build(source, **fields)
 
 
@@ -128,7 +144,7 @@ def check_fields(where: str, value: dict[str, Any]) -> dict[str, Any]:
     for field in ("name", "metric"):
         if field in fields and not isinstance(fields[field], str):
             raise InputError(f"{where}: {field}: expected text, got {shown(fields[field])}")
-    for field in ("coordinates", "matrix", "required", "forbidden", "labels"):
+    for field in ("coordinates", "matrix", "required", "forbidden", "labels", "weight"):
         if field in fields and not isinstance(fields[field], list):
             raise InputError(f"{where}: {field}: expected a list, got {shown(fields[field])}")
     for field in ("coordinates", "matrix"):
@@ -139,11 +155,35 @@ def check_fields(where: str, value: dict[str, Any]) -> dict[str, Any]:
     for field in ("required", "forbidden"):
         for place in fields.get(field, ()):
             _check_place(where, field, place)
-    if "depot" in fields:
-        _check_place(where, "depot", fields["depot"])
+    for field in ("depot", "end"):
+        if field in fields:
+            _check_place(where, field, fields[field])
+    for field in ("demand", "weight", "visit_cost", "budget"):
+        if field in fields:
+            values = fields[field]
+            each = isinstance(values, list) and field != "budget"
+            _check_numbers(where, field, values if each else [values])
+    if not isinstance(fields.get("open", False), bool):
+        raise InputError(f"{where}: open: expected true or false, got {shown(fields['open'])}")
+    for field, make in (("quota", make_quota), ("fleet", make_fleet)):
+        if field in fields:
+            if not isinstance(fields[field], dict):
+                raise InputError(
+                    f"{where}: {field}: expected an object, got {shown(fields[field])}"
+                )
+            try:
+                fields[field] = make(fields[field])
+            except InputError as error:
+                raise InputError(f"{where}: {error}") from None
     for label in fields.get("labels", ()):
         if not isinstance(label, str):
             raise InputError(f"{where}: labels: expected texts, got {shown(label)}")
+    columns = fields.get("extra", {})
+    if not isinstance(columns, dict):
+        raise InputError(f"{where}: extra: expected an object of columns, got {shown(columns)}")
+    for title, texts in columns.items():
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            raise InputError(f"{where}: extra: {shown(title)}: expected a list of texts")
     return fields
 
 
@@ -202,12 +242,14 @@ def encode(instance: Instance) -> str:
     if instance.matrix is not None:
         value["matrix"] = instance.matrix.tolist()
     value["coverage"] = rule_to_value(instance.rule)
+    if instance.roads is not None:
+        value["roads"] = roads_to_value(instance.roads, instance.rule, instance.n)
     value |= wishes_to_value(instance)
     return json.dumps(value, ensure_ascii=False) + "\n"
 
 
 def wishes_to_value(instance: Instance) -> dict[str, Any]:
-    """What is set of depot, required, forbidden and labels, as a JSON value."""
+    """What is set of an instance beside its places and its coverage rule, as a JSON value."""
     value: dict[str, Any] = {}
     if instance.depot is not None:
         value["depot"] = instance.depot
@@ -217,6 +259,21 @@ def wishes_to_value(instance: Instance) -> dict[str, Any]:
         value["forbidden"] = list(instance.forbidden)
     if instance.labels is not None:
         value["labels"] = list(instance.labels)
+    for field in ("demand", "weight", "visit_cost"):
+        if getattr(instance, field) is not None:
+            value[field] = getattr(instance, field).tolist()
+    for field in ("quota", "fleet"):
+        goal = getattr(instance, field)
+        if goal is not None:
+            value[field] = {key: item for key, item in asdict(goal).items() if item is not None}
+    if instance.budget is not None:
+        value["budget"] = instance.budget
+    if instance.open:
+        value["open"] = True
+    if instance.end is not None:
+        value["end"] = instance.end
+    if instance.extra is not None:
+        value["extra"] = {title: list(texts) for title, texts in instance.extra.items()}
     return value
 
 
@@ -229,10 +286,10 @@ def read_tour(source: Source) -> FoundTour:
         return geojson.tour_from_value(source, value)
     length = stops = None
     if isinstance(value, dict):
-        if "tour" not in value:
-            raise InputError(f"{source}: expected a result with the field 'tour'")
+        if "tour" not in value and "routes" not in value:
+            raise InputError(f"{source}: expected a result with the field 'tour' or 'routes'")
         length, stops = value.get("length"), value.get("stops")
-        value = value["tour"]
+        value = value["tour"] if "tour" in value else _one_after_another(source, value["routes"])
     if not isinstance(value, list):
         raise InputError(f"{source}: tour: expected a list of place numbers, got {shown(value)}")
     for place in value:
@@ -240,6 +297,15 @@ def read_tour(source: Source) -> FoundTour:
     if length is not None and type(length) not in (int, float):
         raise InputError(f"{source}: length: expected a number, got {shown(length)}")
     return FoundTour(value, length, _names(source, value, stops))
+
+
+def _one_after_another(source: Source, routes: Any) -> list[Any]:
+    """The tour of several routes, each from the depot on."""
+    found = routes if isinstance(routes, list) else []
+    tours: list[Any] = [route.get("tour") if isinstance(route, dict) else None for route in found]
+    if not tours or not all(isinstance(tour, list) for tour in tours):
+        raise InputError(f"{source}: routes: expected objects with the field 'tour'")
+    return list(chain.from_iterable(tours))
 
 
 def _names(source: Source, tour: list[int], stops: Any) -> list[str | None] | None:
@@ -267,8 +333,7 @@ def encode_outcome(instance: Instance, outcome: Result | Tour) -> str:
     value = {
         "instance": instance.name,
         "method": None,
-        "tour": outcome.places.tolist(),
-        "length": outcome.length if np.isfinite(outcome.length) else None,
+        **tour_to_dict(instance, outcome),
         **unknown,
         "stops": itinerary(instance, outcome).to_list(instance),
         "version": __version__,

@@ -72,7 +72,7 @@ def must_fit(instance: Instance) -> None:
         ("a depot", instance.depot is not None),
         ("required places", bool(instance.required)),
         ("forbidden places", bool(instance.forbidden)),
-        ("sets of covered places", isinstance(instance.rule, Sets)),
+        ("sets of covered places", isinstance(instance.rule, Sets) and instance.roads is None),
     ):
         if there:
             raise InputError(f"a distance matrix cannot hold {what}; {advice}")

@@ -21,11 +21,15 @@ KEYWORD_OF_TSPLIB = re.compile(r"\s*[A-Z_]+[ \t]*(:|\n)")
 
 @dataclass(frozen=True)
 class Source:
-    """Something to read: what messages call it, how an instance of it is called, its content."""
+    """Something to read: what messages call it, how an instance of it is called, its content.
+
+    ``path``: where the file is, for formats of several files; None for a stream.
+    """
 
     where: str
     stem: str = UNNAMED
     content: bytes | str = b""
+    path: Path | None = None
 
     def __str__(self) -> str:
         return self.where
@@ -70,13 +74,18 @@ class NoRule(InputError):
 class Given:
     """What the caller says in place of the file; None for what the file may say.
 
-    ``note`` is called with a line about each thing in the file that is not used, and whether that
-    looks like a mistake.
+    ``sheet``: which sheet of a workbook, or layer of a file with several, to read.
+    ``skip_bad_rows``: go on without rows in which something is wrong. ``merge_duplicates``: make
+    one place of rows that are the same. ``note`` is called with a line about each thing in the file
+    that is not used, and whether that looks like a mistake.
     """
 
     nearest: int | Sequence[int] | None = None
     radius: float | Sequence[float] | None = None
     metric: str | None = None
+    sheet: str | None = None
+    skip_bad_rows: bool = False
+    merge_duplicates: bool = False
     note: Callable[[str, bool], None] = lambda message, mistake: None
 
     @property
@@ -122,7 +131,7 @@ def from_path(path: Path) -> Source:
         raise InputError(f"{str(path)!r}: cannot be read: {error}") from None
     # A file name need not be text; what is not becomes a question mark.
     stem = path.stem.encode("utf-8", errors="replace").decode("utf-8")
-    return Source(str(path), stem, data)
+    return Source(str(path), stem, data, path)
 
 
 def from_stream(stream: IO[Any]) -> Source:
@@ -141,18 +150,45 @@ def from_stream(stream: IO[Any]) -> Source:
     return Source(where, path.stem if path.suffix else UNNAMED, content)
 
 
+def begins_with_titles(source: Source) -> bool:
+    """Whether the first line has letters, and something that stands between columns."""
+    begin = source.content[:4096]
+    if isinstance(begin, bytes):
+        begin = begin.replace(b"\0", b"").decode("latin-1").lstrip("ÿþï»¿")
+    first = "".join(begin.lstrip().splitlines()[:1])
+    return any(map(str.isalpha, first)) and any(mark in first for mark in ",;\t")
+
+
+BEGINNINGS = {
+    b"\x93NUMPY": ".npy",
+    b"PK\x03\x04": ".zip",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": ".xls",
+    b"SQLite format 3\0": ".gpkg",
+    b"\x00\x00\x27\x0a": ".shp",
+}
+"""How files begin that are no text."""
+
+
+def _ending_of_archive(content: bytes) -> str:
+    """What a zip archive is: the names of the files in it stand at its end as they are."""
+    if b"xl/workbook.xml" in content:
+        return ".xlsx"
+    return ".kmz" if b".kml" in content.lower() else ".zip"
+
+
 def likely_ending(source: Source) -> str:
     """The ending that a file of this content would have."""
     content = source.content
     if isinstance(content, bytes):
-        if content.startswith(b"\x93NUMPY"):
-            return ".npy"
+        for magic, ending in BEGINNINGS.items():
+            if content.startswith(magic):
+                return _ending_of_archive(content) if ending == ".zip" else ending
         content = content[:4096].decode("utf-8-sig", errors="replace")
     begin = content.removeprefix("\ufeff").lstrip()
     if begin[:1] in ("{", "["):
         return ".json"
     if begin[:1] == "<":
-        return ".gpx"
+        return ".kml" if re.search(r"<(\w+:)?kml\b", begin[:4096]) else ".gpx"
     if KEYWORD_OF_TSPLIB.match(begin):
         return ".tour" if re.search(r"^\s*TYPE\s*:\s*TOUR\b", begin, re.M | re.I) else ".tsp"
     return ".csv"

@@ -33,6 +33,29 @@ def matched(source: Source, found: FoundTour, instance: Instance) -> Tour:
     return Tour(places, instance.length(places) if length is None else length)
 
 
+def known_stops(found: FoundTour, instance: Instance) -> tuple[list[int], list[str]]:
+    """The places of an instance that a plan stops at, in order and each once, and what is missing.
+
+    A plan may be of other places than the instance has: stops are found by name where both have
+    names, and those that are not found, or not for certain, are told by name.
+    """
+    called: dict[str, list[int]] = {}
+    for place, label in enumerate(instance.labels or ()):
+        called.setdefault(found.as_written(label).strip(), []).append(place)
+    stops: dict[int, None] = {}
+    missing = []
+    names = found.names or [None] * len(found.places)
+    for place, name in zip(found.places, names, strict=True):
+        there = called.get(name.strip(), []) if called and name is not None else [place]
+        if place in there and 0 <= place < instance.n:
+            stops[place] = None
+        elif len(there) == 1 and 0 <= there[0] < instance.n:
+            stops[there[0]] = None
+        else:
+            missing.append(str(place) if name is None else name)
+    return list(stops), missing
+
+
 def _by_name(source: Source, found: FoundTour, instance: Instance) -> list[int]:
     """The places by the names of the stops: rows may have moved since the tour was made."""
     assert instance.labels is not None

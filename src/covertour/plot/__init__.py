@@ -4,6 +4,7 @@ Without ``ax`` it draws on a new figure of its own, without pyplot: ``plot_tour(
 tour).figure.savefig("tour.png")``.
 """
 
+from covertour.plot.frontier import plot_frontier
 from covertour.plot.gap import plot_gap_against_time
 from covertour.plot.places import plot_instance, plot_tour
 from covertour.plot.solutions import plot_solutions
@@ -12,6 +13,7 @@ from covertour.plot.training import TrainingCurve, plot_training
 
 __all__ = [
     "TrainingCurve",
+    "plot_frontier",
     "plot_gap_against_time",
     "plot_instance",
     "plot_solutions",

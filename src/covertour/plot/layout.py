@@ -15,7 +15,12 @@ from covertour.problem.metric import SPHERE_KM, FloatArray, IntArray
 
 def is_geographic(instance: Instance) -> bool:
     """Whether the places lie on the globe, so that drawing them means longitude and latitude."""
-    return instance.metric in SPHERE_KM
+    return instance.drawn_metric in SPHERE_KM
+
+
+def speed_unit(instance: Instance) -> str:
+    """What a speed is measured in: ``km/h`` on the globe, else distances in an hour."""
+    return "km/h" if is_geographic(instance) else "per hour"
 
 
 def reach(instance: Instance, stops: IntArray) -> FloatArray | None:
@@ -44,7 +49,7 @@ def circles(instance: Instance, centres: FloatArray, far: FloatArray, corners: i
         ring = np.stack([np.cos(turn), np.sin(turn)], axis=-1)
         return centres[:, None, :] + far[:, None, None] * ring
     longitude, latitude = np.deg2rad(centres[:, :1]), np.deg2rad(centres[:, 1:])
-    arc = np.minimum(far / SPHERE_KM[instance.metric], np.pi)[:, None]
+    arc = np.minimum(far / SPHERE_KM[instance.drawn_metric], np.pi)[:, None]
     sine = np.sin(latitude) * np.cos(arc) + np.cos(latitude) * np.sin(arc) * np.cos(turn)
     east = np.arctan2(
         np.sin(turn) * np.sin(arc) * np.cos(latitude),

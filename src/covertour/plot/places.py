@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from covertour.plot import fonts, layout, style
+from covertour.plot.backdrop import draw_ground
 from covertour.plot.labels import put_names
-from covertour.problem.drawing import drawn_at, stretch_of
+from covertour.problem.coverage import Radius
+from covertour.problem.drawing import drawn_at, route_line, stretch_of
 from covertour.problem.instance import Instance
+from covertour.problem.itinerary import START, Itinerary, Route, itinerary
 from covertour.problem.metric import FloatArray, IntArray
-from covertour.problem.tour import Tour, service
-from covertour.problem.words import count, measure, rule_in_words
+from covertour.problem.tour import Tour
+from covertour.problem.words import count, measure, rule_in_words, share_in_words, unit
 from covertour.solving.result import Result, tour_of
 
 if TYPE_CHECKING:
@@ -26,6 +29,9 @@ MOST_NUMBERS = 99
 
 MOST_CIRCLES = 2_000
 """With more stops no circles are drawn: one would only see their sum."""
+
+MOST_ROUTES = 12
+"""With more routes only so many are in the legend."""
 
 MOST_LINES = 30_000
 """With more places no lines to their stops are drawn."""
@@ -69,23 +75,19 @@ def plot_tour(instance: Instance, tour: Tour | Result, ax: Axes | None = None) -
     """
     from matplotlib.collections import LineCollection, PolyCollection
 
-    found = tour_of(tour)
     at = drawn_at(instance)
-    stops = found.places
-    serving = service(instance, found).stop
+    plan = itinerary(instance, tour_of(tour))
+    stops, serving = plan.places, plan.stop_of
     others = np.setdiff1d(np.arange(instance.n), stops)
-    covered = others[serving[others] >= 0]
-    uncovered = others[serving[others] < 0]
-    rims = layout.rims(instance, at, stops) if len(stops) <= MOST_CIRCLES else None
+    covered = others[plan.met[others] & (serving[others] >= 0)]
+    uncovered = others[~plan.met[others]]
+    spare = others[plan.met[others] & (serving[others] < 0)]
+    rims = layout.rims(instance, at, np.unique(stops)) if len(stops) <= MOST_CIRCLES else None
     lines = 0 < len(covered) <= MOST_LINES
-    length = measure(instance, found.length)
-    words = f"length {length}, {count(len(found), 'stop')} for {instance.n:,} places"
-    if instance.n == 1:
-        words = f"length {length}, 1 stop"
-    if isinstance(tour, Result) and tour.optimal:
-        words += ", proven shortest"
-    handles = _tour_handles(instance, stops, lines, len(covered), len(uncovered), rims is not None)
-    ax = _frame(instance, ax, at, rims, words, handles)
+    handles = _tour_handles(instance, plan, lines, len(covered), len(uncovered), rims is not None)
+    ways = [route_line(instance, route.places, plan.returns) for route in plan.routes]
+    seen = rims if instance.roads is None else np.concatenate(ways)
+    ax = _frame(instance, ax, at, seen, _words(instance, plan, tour), handles)
 
     if rims is not None:
         ax.add_collection(
@@ -112,46 +114,74 @@ def plot_tour(instance: Instance, tour: Tour | Result, ax: Axes | None = None) -
             ),
             autolim=False,
         )
-    if len(stops) > 1:
-        round_trip = at[np.append(stops, stops[0])]
-        width = 1.8 if len(stops) <= 200 else 1.0 if len(stops) <= 2_000 else 0.6
-        ax.plot(*round_trip.T, color=style.TOUR, linewidth=width, zorder=4)
+    width = 1.8 if len(stops) <= 200 else 1.0 if len(stops) <= 2_000 else 0.6
+    for route, way in zip(plan.routes, ways, strict=True):
+        if len(way) > 1:
+            ax.plot(
+                *way.T,
+                color=style.route_colour(route.number, len(plan.routes)),
+                linewidth=width,
+                zorder=4,
+            )
     dot = _dot_size(instance.n)
-    _dots(ax, at[np.setdiff1d(covered, instance.forbidden)], style.COVERED, dot)
+    _dots(ax, at[np.setdiff1d(np.union1d(covered, spare), instance.forbidden)], style.COVERED, dot)
     if len(uncovered):
         ax.scatter(
             at[uncovered][:, 0],
             at[uncovered][:, 1],
-            s=42,
+            s=42 if len(uncovered) <= 200 else 12,
             facecolors="none",
             edgecolors=style.UNCOVERED,
-            linewidths=2,
+            linewidths=2 if len(uncovered) <= 200 else 1,
             zorder=6,
         )
         _dots(ax, at[np.setdiff1d(uncovered, instance.forbidden)], style.COVERED, dot)
-    numbered = _room_for_numbers(ax, at[stops])
-    _stops(ax, instance, at, stops, numbered)
+    numbered = _room_for_numbers(ax, at[np.unique(stops)])
+    for route in plan.routes:
+        _stops(ax, instance, at, plan, route, numbered)
     _special(ax, instance, at, size=7.0, only_forbidden=True)
+    named = np.unique(stops) if instance.fleet is not None else stops
     names = []
-    if instance.labels is not None and len(stops) <= MOST_NAMES:
-        names = [instance.labels[stop] for stop in stops]
+    if instance.labels is not None and len(named) <= MOST_NAMES:
+        names = [instance.labels[stop] for stop in named]
     fonts.warn_of_missing([instance.name, *names])
     if names:
         put_names(
             ax,
-            at[stops],
+            at[named],
             names,
-            avoid=[_along(at[stops]), at[others[:2_000]]],
+            avoid=[*(_along(instance, way) for way in ways), at[others[:2_000]]],
             gap=NUMBERED / 2 + 2 if numbered else 5.0,
         )
     return ax
 
 
-def _along(corners: FloatArray) -> FloatArray:
-    """Points along a closed line, float64[p, 2], close enough together to keep names off it."""
+def _words(instance: Instance, plan: Itinerary, outcome: Tour | Result) -> str:
+    """The second line of the title: how long the tour is, and whom it reaches."""
+    words = f"length {measure(instance, plan.length)}"
+    if instance.visit_cost is not None:
+        words += f", cost {measure(instance, sum(route.cost for route in plan.routes))}"
+    words += f", {count(sum(route.stops for route in plan.routes), 'stop')}"
+    if instance.n > 1:
+        words += f" for {instance.n:,} places"
+    if instance.fleet is not None:
+        words += f", {count(len(plan.routes), 'route')}"
+    if instance.partial:
+        reached = float(instance.weights[plan.met].sum())
+        words += f"\ncovers {share_in_words(instance, reached)}"
+    if isinstance(outcome, Result) and outcome.optimal:
+        best = "shortest" if instance.visit_cost is None else "cheapest"
+        words += f", proven {'best' if instance.budget is not None else best}"
+    return words
+
+
+def _along(instance: Instance, corners: FloatArray) -> FloatArray:
+    """Points along a line, float64[p, 2], close enough together to keep names off it."""
+    if instance.roads is not None and instance.roads.lines is not None:
+        return corners[:: 1 + len(corners) // 2_000]  # roads have corners enough
     share = np.linspace(0.0, 1.0, 50, endpoint=False)[None, :, None]
-    legs = corners[:, None, :] * (1.0 - share) + np.roll(corners, -1, axis=0)[:, None, :] * share
-    return legs.reshape(-1, 2)
+    legs = corners[:-1, None, :] * (1.0 - share) + corners[1:, None, :] * share
+    return np.vstack([legs.reshape(-1, 2), corners[-1:]])
 
 
 def _frame(
@@ -172,6 +202,8 @@ def _frame(
     ax.set_xlim(low[0], high[0])
     ax.set_ylim(low[1], high[1])
     ax.set_aspect(stretch)
+    if layout.is_geographic(instance):
+        draw_ground(ax, low, high)
     title = f"{fonts.printable(instance.name)}\n{words}"
     ax.set_title(title, fontsize=10, parse_math=False, fontfamily=fonts.family(title))
     ax.tick_params(labelsize=8, color="#999999", labelcolor="#555555")
@@ -181,6 +213,17 @@ def _frame(
     if layout.is_geographic(instance):
         ax.set_xlabel("longitude", fontsize=8, color="#555555")
         ax.set_ylabel("latitude", fontsize=8, color="#555555")
+    if instance.roads is not None and instance.roads.credit:
+        ax.annotate(
+            f"Roads: {instance.roads.credit}",
+            (1, 0),
+            (-3, 3),
+            "axes fraction",
+            "offset points",
+            ha="right",
+            fontsize=6,
+            color="#555555",
+        )
     if handles:
         below = -0.1 if layout.is_geographic(instance) else -0.06
         ax.legend(
@@ -222,19 +265,25 @@ def _kinds(instance: Instance, places: IntArray) -> list[tuple[IntArray, str, st
     """The places by kind: which, marker, colour, and how much larger than a plain stop."""
     depot = np.array([] if instance.depot is None else [instance.depot], dtype=np.int64)
     depot = np.intersect1d(depot, places)
-    required = np.setdiff1d(np.intersect1d(instance.required, places), depot).astype(np.int64)
-    plain = np.setdiff1d(places, np.concatenate([depot, required]))
+    end = np.array([] if instance.end is None else [instance.end], dtype=np.int64)
+    end = np.intersect1d(end, places)
+    ends = np.concatenate([depot, end])
+    required = np.setdiff1d(np.intersect1d(instance.required, places), ends).astype(np.int64)
+    plain = np.setdiff1d(places, np.concatenate([ends, required]))
     return [
         (plain, "o", style.TOUR, 1.0),
         (required, "D", style.REQUIRED, 0.95),
+        (end, "s", style.END, 1.05),
         (depot, "s", style.DEPOT, 1.15),
     ]
 
 
-def _stops(ax: Axes, instance: Instance, at: FloatArray, stops: IntArray, numbered: bool) -> None:
-    many = len(stops) > 1_000
-    width = NUMBERED if numbered else float(np.clip(90.0 / np.sqrt(len(stops)), 1.5, 6.0))
-    for places, marker, colour, larger in _kinds(instance, stops):
+def _stops(
+    ax: Axes, instance: Instance, at: FloatArray, plan: Itinerary, route: Route, numbered: bool
+) -> None:
+    many = len(plan.places) > 1_000
+    width = NUMBERED if numbered else float(np.clip(90.0 / np.sqrt(len(plan.places)), 1.5, 6.0))
+    for places, marker, colour, larger in _kinds(instance, route.places):
         if len(places) == 0:
             continue
         plain = marker == "o"
@@ -243,18 +292,18 @@ def _stops(ax: Axes, instance: Instance, at: FloatArray, stops: IntArray, number
             at[places][:, 1],
             s=(width * larger if plain else max(width * larger, 7.0)) ** 2,
             marker=marker,
-            color=colour,
+            color=style.route_colour(route.number, len(plan.routes)) if plain else colour,
             edgecolors="white",
             linewidths=0.0 if many and plain else 0.7,
             zorder=5 if plain else 6,
             rasterized=len(places) > 5_000,
         )
     if numbered:
-        for number, (x, y) in enumerate(at[stops], start=1):
+        for number, (x, y) in zip(route.names, at[route.places], strict=True):
             ax.text(
                 x,
                 y,
-                str(number),
+                "" if number == START else number,
                 ha="center",
                 va="center_baseline",
                 fontsize=6.5,
@@ -312,7 +361,9 @@ def _special_handles(instance: Instance) -> list[Any]:
     handles = []
     if instance.depot is not None:
         handles.append(_handle("s", style.DEPOT, "depot"))
-    if set(instance.required) - {instance.depot}:
+    if instance.end is not None:
+        handles.append(_handle("s", style.END, "end"))
+    if set(instance.required) - {instance.depot, instance.end}:
         handles.append(_handle("D", style.REQUIRED, "required", 6))
     if instance.forbidden:
         handles.append(_handle("x", style.FORBIDDEN, "forbidden", 6, markeredgewidth=1.5))
@@ -320,13 +371,23 @@ def _special_handles(instance: Instance) -> list[Any]:
 
 
 def _tour_handles(
-    instance: Instance, stops: IntArray, lines: bool, covered: int, uncovered: int, circles: bool
+    instance: Instance, plan: Itinerary, lines: bool, covered: int, uncovered: int, circles: bool
 ) -> list[Any]:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     handles: list[Any] = []
-    if len(np.setdiff1d(stops, instance.must_visit)):
+    if len(plan.routes) > 1:
+        for route in plan.routes[:MOST_ROUTES]:
+            length = measure(instance, route.length, plan.length)
+            label = f"route {route.number}, {length}"
+            look: dict[str, Any] = {
+                "color": style.route_colour(route.number, len(plan.routes)),
+                "marker": "o",
+                "markersize": 7,
+            }
+            handles.append(Line2D([], [], label=label, **look))
+    elif len(np.setdiff1d(plan.places, instance.must_visit)):
         handles.append(Line2D([], [], color=style.TOUR, marker="o", markersize=7, label="stop"))
     handles += _special_handles(instance)
     if covered:
@@ -338,5 +399,8 @@ def _tour_handles(
         hollow = {"markerfacecolor": "none", "markeredgewidth": 2}
         handles.append(_handle("o", style.UNCOVERED, "not covered", 7, **hollow))
     if circles:
-        handles.append(Patch(color=style.REACH, alpha=0.3, label="reach of a stop"))
+        far = "reach of a stop"
+        if isinstance(instance.rule, Radius) and np.ndim(instance.rule.r) == 0:
+            far = f"reach of a stop, {np.min(instance.rule.r):g} {unit(instance)}".rstrip()
+        handles.append(Patch(color=style.REACH, alpha=0.3, label=far))
     return handles

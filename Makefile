@@ -5,10 +5,13 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 
 ATTACK_SECONDS ?= 600
 
-.PHONY: demo test lint types unit attack experiments clean
+.PHONY: demo serve test lint types unit attack experiments clean
 
 demo: .venv/base
 	$(BIN)/covertour demo
+
+serve: .venv/web
+	$(BIN)/covertour serve
 
 test: lint types unit
 
@@ -43,7 +46,12 @@ clean:
 	$(BIN)/covertour warmup
 	touch $@
 
-.venv/all: .venv/bin/python pyproject.toml constraints.txt
-	$(PIP) --editable '.[train,dev]'
+.venv/web: .venv/bin/python pyproject.toml constraints.txt
+	$(PIP) --editable '.[web]'
 	$(BIN)/covertour warmup
 	touch $@ .venv/base
+
+.venv/all: .venv/bin/python pyproject.toml constraints.txt
+	$(PIP) --editable '.[train,dev,web]'
+	$(BIN)/covertour warmup
+	touch $@ .venv/base .venv/web

@@ -14,12 +14,12 @@ import covertour
 import experiments
 
 HOME = Path(covertour.__file__).parent
-HEAVY = ("torch", "matplotlib", "scipy", "numba", "highspy", "safetensors")
+HEAVY = ("osmium", "torch", "matplotlib", "scipy", "numba", "highspy", "safetensors")
 
 SOLVERS = {"exact", "neural", "search"}
-CONTRACT = {"solving.clock", "solving.result", "solving.stop"}
-SHARED = {"kernel", "storage", "version"}
-PUBLIC = {"covertour", "data", "formats", "plot", "problem", "solving", *CONTRACT}
+CONTRACT = {"solving.clock", "solving.result", "solving.stop", "solving.tradeoff"}
+SHARED = {"executors", "kernel", "storage", "version"}
+PUBLIC = {"covertour", "data", "formats", "plot", "problem", "roads", "solving", *CONTRACT}
 
 MAY_IMPORT = {
     "version": set(),
@@ -27,15 +27,27 @@ MAY_IMPORT = {
     "kernelcache": {"problem", "storage"},
     "storage": {"problem"},
     "problem": {"problem"},
+    "executors": {"problem", "version"},
     **{solver: {"problem", solver, *SHARED, *CONTRACT} for solver in SOLVERS},
-    "solving": {"problem", "plot", "kernelcache", "version", "solving", *CONTRACT, *SOLVERS},
-    "covertour": {"problem", "search", "solving", "version", "formats", "plot", *CONTRACT},
+    "solving": {
+        "problem",
+        "plot",
+        "executors",
+        "kernelcache",
+        "version",
+        "solving",
+        *CONTRACT,
+        *SOLVERS,
+    },
+    "roads": {"problem", "roads", "storage"},
+    "covertour": {"problem", "roads", "search", "solving", "version", "formats", "plot", *CONTRACT},
     "__main__": {"cli"},
     "data": {"data"},
     "plot": {"problem", "plot", *CONTRACT},
     "formats": {"problem", "storage", "version", "formats", "plot", *CONTRACT},
-    "bench": PUBLIC | {"bench", "storage", "version"},
-    "cli": PUBLIC | {"bench", "cli", "neural", "storage", "version"},
+    "bench": PUBLIC | {"bench", "executors", "storage", "version"},
+    "web": PUBLIC | {"web", "version"},
+    "cli": PUBLIC | {"web", "bench", "cli", "executors", "neural", "storage", "version"},
 }
 """For each top-level part of the package the parts it may import; ``covertour`` is the package's
 own ``__init__``."""

@@ -18,11 +18,16 @@ if TYPE_CHECKING:
     from covertour.problem.coverage import Nearest, Radius, Sets
     from covertour.problem.errors import InputError, SolveError
     from covertour.problem.generate import random_instance
+    from covertour.problem.goals import Fleet, Quota
     from covertour.problem.instance import Instance
-    from covertour.problem.referee import Verdict, verify
-    from covertour.problem.tour import Tour, make_tour, service
+    from covertour.problem.referee import verify
+    from covertour.problem.roads import Roads
+    from covertour.problem.tour import Tour, make_tour, routes_of, service
+    from covertour.problem.verdict import Verdict
+    from covertour.roads import with_roads
     from covertour.search.params import LnsParams
     from covertour.solving.clock import Clock
+    from covertour.solving.frontier import frontier
     from covertour.solving.many import solve_many
     from covertour.solving.methods import METHODS, Decoding, Method, Outcome
     from covertour.solving.result import Result
@@ -35,6 +40,7 @@ if TYPE_CHECKING:
         Progress,
         TargetLength,
     )
+    from covertour.solving.tradeoff import Frontier
     from covertour.version import __version__
 
 _HOMES = {
@@ -43,15 +49,21 @@ _HOMES = {
     "problem.coverage": ("Nearest", "Radius", "Sets"),
     "problem.errors": ("InputError", "SolveError"),
     "problem.generate": ("random_instance",),
+    "problem.goals": ("Fleet", "Quota"),
     "problem.instance": ("Instance",),
-    "problem.referee": ("Verdict", "verify"),
-    "problem.tour": ("Tour", "make_tour", "service"),
+    "problem.referee": ("verify",),
+    "problem.tour": ("Tour", "make_tour", "routes_of", "service"),
+    "problem.roads": ("Roads",),
+    "problem.verdict": ("Verdict",),
+    "roads": ("with_roads",),
     "search.params": ("LnsParams",),
     "solving.clock": ("Clock",),
+    "solving.frontier": ("frontier",),
     "solving.many": ("solve_many",),
     "solving.methods": ("METHODS", "Decoding", "Method", "Outcome"),
     "solving.result": ("Result",),
     "solving.solve": ("solve",),
+    "solving.tradeoff": ("Frontier",),
     "solving.stop": (
         "GapBelow",
         "MaxIterations",
@@ -68,6 +80,8 @@ __all__ = [
     "METHODS",
     "Clock",
     "Decoding",
+    "Fleet",
+    "Frontier",
     "GapBelow",
     "InputError",
     "Instance",
@@ -79,23 +93,28 @@ __all__ = [
     "NoImprovement",
     "Outcome",
     "Progress",
+    "Quota",
     "Radius",
     "Result",
+    "Roads",
     "Sets",
     "SolveError",
     "TargetLength",
     "Tour",
     "Verdict",
     "__version__",
+    "frontier",
     "make_tour",
     "plot",
     "random_instance",
     "read",
     "read_tour",
+    "routes_of",
     "service",
     "solve",
     "solve_many",
     "verify",
+    "with_roads",
     "write",
 ]
 

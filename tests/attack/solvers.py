@@ -34,7 +34,7 @@ class Broken(AssertionError):
 
 def proofs(rng: Random, _: Path) -> Iterator[None]:
     """exact finds the shortest tour and proves it."""
-    for instance, best in _problems(rng, symmetric=True):
+    for instance, best in _problems(rng):
         result = solve(instance, "exact", seed=rng.randrange(99))
         _check(instance, result, best)
         if not result.optimal or result.length > best * (1 + 2 * SAME):
@@ -61,7 +61,7 @@ def heuristics(rng: Random, _: Path) -> Iterator[None]:
 
 def bounds(rng: Random, _: Path) -> Iterator[None]:
     """A proof that had to stop anywhere claims no bound above the shortest tour."""
-    for instance, best in _problems(rng, symmetric=True):
+    for instance, best in _problems(rng):
         result = solve(instance, "exact", seconds=rng.choice((0, 1e-4, 1e-3, 3e-3, 1e-2)))
         _check(instance, result, best)
         yield
@@ -76,25 +76,21 @@ def _check(instance: Instance, result: Result, best: float) -> None:
         raise Broken(instance, f"{result.method}: bound {result.bound} above {best}")
 
 
-def _problems(rng: Random, symmetric: bool = False) -> Iterator[tuple[Instance, float]]:
-    """Random instances that can be covered, with the length of their shortest tours.
-
-    ``symmetric``: no others, as proofs need it.
-    """
+def _problems(rng: Random) -> Iterator[tuple[Instance, float]]:
+    """Random instances that can be covered, with the length of their shortest tours."""
     while True:
         try:
             instance = random_problem(rng)
             _ = instance.coverage
         except InputError:  # nobody covers some place, or two are too near each other
             continue
-        if instance.symmetric or not symmetric:
-            # Few places are answered by enumeration; mostly what answers many is looked at here.
-            few = rng.random() < 0.1
-            with (
-                patch.object(methods, "can_enumerate", lambda _, few=few: few),
-                patch.object(loading, "can_enumerate", lambda _, few=few: few),
-            ):
-                yield instance, shortest(instance)
+        # Few places are answered by enumeration; mostly what answers many is looked at here.
+        few = rng.random() < 0.1
+        with (
+            patch.object(methods, "can_enumerate", lambda _, few=few: few),
+            patch.object(loading, "can_enumerate", lambda _, few=few: few),
+        ):
+            yield instance, shortest(instance)
 
 
 def random_problem(rng: Random) -> Instance:

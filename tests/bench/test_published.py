@@ -79,6 +79,37 @@ def test_methods_are_compared_case_by_case(grid: Path) -> None:
     assert [total.method for total in report.totals] == ["lns", "greedy"]
 
 
+def test_published_results_stand_beside(grid: Path) -> None:
+    (grid / "theirs.csv").write_text("instance,nearest,MA_best,MA_avg,MA_sec\ngrid9,0,94,95.5,3\n")
+    report = literature(
+        grid, best_known(grid), seeds=[0, 1], seconds=5, published=grid / "theirs.csv"
+    )
+    (row,) = report.rows
+    assert (row.mean, row.mean_seconds > 0) == (SHORTEST, True)
+    tables = {table.title: table for table in literature_document(report).tables}
+    means = tables["Beside published results"].rows
+    assert means[0][:3] == ("lns", SHORTEST, SHORTEST)
+    assert means[1] == ("MA (published)", 94, 95.5, 3)
+    assert tables["Mean lengths by case"].rows == (("grid9", 0, SHORTEST, SHORTEST, 95.5),)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("instance,nearest,MA_best,MA_avg\n", "line 1: expected the columns"),
+        ("instance,nearest,MA_best,MA_avg,MA_sec\ngrid9,0,94,?,3\n", "line 2: .* numbers for MA"),
+        ("instance,nearest,MA_best,MA_avg,MA_sec\ngrid9,7,94,95,3\n", "no results of MA for grid9"),
+        (None, "No such file"),
+    ],
+)
+def test_bad_published_results_are_refused(grid: Path, text: str | None, message: str) -> None:
+    file = grid / "theirs.csv"
+    if text is not None:
+        file.write_text(text)
+    with pytest.raises(InputError, match=rf"theirs\.csv.*{message}"):
+        literature(grid, best_known(grid), seeds=[0], published=file)
+
+
 def test_steps_are_told_from_none_to_all(grid: Path) -> None:
     told: list[tuple[float, float]] = []
     literature(

@@ -120,3 +120,28 @@ def test_bench_without_a_benchmark_says_which_there_are(covertour: Command) -> N
     for benchmark in ("literature", "random", "scale"):
         assert benchmark in ran.out
     covertour("bench").assert_refused("bench --help")
+
+
+def test_gctsp_proves_and_resumes(covertour: Command, tmp_path: Path) -> None:
+    numbers = "1 4 1 2 2  0 0 0  1 3 4  2 3 5  3 4 4  1 2 2 3"
+    (tmp_path / "cases").mkdir()
+    (tmp_path / "cases" / "1S.txt").write_text(numbers)
+    table = "name,file,best_published\nS1,1S.txt,10.00\n"
+    (tmp_path / "cases" / "small_medium.csv").write_text(table)
+    ran = covertour("bench", "gctsp", "cases", "--prove", "--seconds", 20, "--output", "results")
+    assert (ran.code, ran.err) == (0, "")
+    assert "Proven optimal: 1 of 1." in ran.out
+    written = tmp_path / "results" / "gctsp-proofs.csv"
+    written.write_text(written.read_text().replace("S1,2,2,2,10,", "S1,2,2,2,11,"))
+    ran = covertour("bench", "gctsp", "cases", "--prove", "--resume", "--output", "results")
+    assert "S1 10.00 (11.00)" in ran.out  # the row of the file, not a new one
+
+
+def test_gctsp_refuses_options_that_make_no_sense(covertour: Command, tmp_path: Path) -> None:
+    ran = covertour("bench", "gctsp", ".", "--prove", "--method", "lns")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "--prove and --method: give one of them" in ran.err
+    ran = covertour("bench", "gctsp", ".", "--resume")
+    assert "--resume: give --output too" in ran.err
+    ran = covertour("bench", "gctsp", ".")
+    assert "expected the published table small_medium.csv or large.csv" in ran.err

@@ -5,6 +5,7 @@ of it; ``covertour bench`` is the same on the command line. Only the public API 
 measures something else finds here what they share: timed runs, rules as text, tables.
 """
 
+from covertour.bench.gctsp import GctspReport, GctspRow, gctsp, gctsp_document, read_gctsp_rows
 from covertour.bench.growth import ScaleReport, ScaleRow, scale, scale_document
 from covertour.bench.learned import LearnedReport, LearnedRow, learned, learned_document
 from covertour.bench.machine import machine
@@ -31,6 +32,8 @@ from covertour.problem.rules import parse_rule
 __all__ = [
     "Column",
     "Document",
+    "GctspReport",
+    "GctspRow",
     "LearnedReport",
     "LearnedRow",
     "LiteratureReport",
@@ -46,6 +49,8 @@ __all__ = [
     "Table",
     "at_most",
     "gap_percent",
+    "gctsp",
+    "gctsp_document",
     "learned",
     "learned_document",
     "literature",
@@ -58,6 +63,7 @@ __all__ = [
     "prove_literature",
     "random",
     "random_document",
+    "read_gctsp_rows",
     "scale",
     "scale_document",
     "time_text",

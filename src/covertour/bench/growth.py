@@ -60,13 +60,15 @@ def scale(
     seed: int = 0,
     separate: bool = False,
     workers: int = 1,
+    cluster: str | None = None,
     on_step: OnStep | None = None,
 ) -> ScaleReport:
     """Solve one random uniform instance of each size, each in a process of its own.
 
     The lengths at the limits are those of one run with the largest limit, on its way. As annealing
     plans for its whole time, a run with a smaller limit is better at that limit: ``separate`` makes
-    a run for each. Limits count from the call of ``solve``, with the coverage built before.
+    a run for each. ``cluster``: the address of a scheduler whose workers improve the regions of
+    large instances. Limits count from the call of ``solve``, with the coverage built before.
     """
     check_methods([method], "method")
     check_positive("sizes", sizes)
@@ -80,7 +82,7 @@ def scale(
     rows: list[ScaleRow] = []
     for index, n in enumerate(sizes):
         step(sum(plan[:index]), sum(plan), f"n = {n:,}")
-        found = _measure_apart(ScaleCase(n, rule, limits, method, seed, separate, workers))
+        found = _measure_apart(ScaleCase(n, rule, limits, method, seed, separate, workers, cluster))
         pair = [*(row.measure for row in rows[-1:]), found]
         growth = fit_exponent([m.n for m in pair], [m.first_tour_seconds for m in pair])
         rows.append(ScaleRow(found, growth))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean, median
 
+from covertour.bench.beside import Results, beside, read_published
 from covertour.bench.cases import Case, read_cases
 from covertour.bench.runs import (
     OnStep,
@@ -27,10 +28,11 @@ from covertour.solving.stop import MaxSeconds, Stop, TargetLength
 class LiteratureRow:
     """A method on a case, over some seeds.
 
-    ``best``: the shortest length found. Gaps are in percent of the best known. ``reached``: how
-    many seeds found a tour as short as the best known. ``median_seconds``: over the seeds, from the
-    call of ``solve`` with the coverage built to the moment the best known length was found; None
-    where at least half of the seeds did not find it.
+    ``best``: the shortest length found, ``mean``: that over the seeds; gaps are in percent of the
+    best known. ``reached``: how many seeds found a tour as short as the best known.
+    ``median_seconds``: over the seeds, from the call of ``solve`` with the coverage built to the
+    moment the best known length was found; None where at least half of the seeds did not find it.
+    ``mean_seconds``: of whole runs.
     """
 
     instance: str
@@ -44,6 +46,8 @@ class LiteratureRow:
     seeds: int
     reached: int
     median_seconds: float | None
+    mean: float
+    mean_seconds: float
 
     @property
     def better(self) -> bool:
@@ -71,11 +75,15 @@ class LiteratureTotal:
 
 @dataclass(frozen=True)
 class LiteratureReport:
-    """The rows by case and method, and the totals by method; ``seconds``: the limit of a run."""
+    """The rows by case and method, and the totals by method; ``seconds``: the limit of a run.
+
+    ``published``: results of others on the same cases, to be put beside them.
+    """
 
     seconds: float
     rows: tuple[LiteratureRow, ...]
     totals: tuple[LiteratureTotal, ...]
+    published: Results = field(default_factory=dict)
 
 
 def literature(
@@ -88,6 +96,7 @@ def literature(
     only: Sequence[str] = (),
     full_time: bool = False,
     workers: int = 1,
+    published: str | Path | None = None,
     on_step: OnStep | None = None,
 ) -> LiteratureReport:
     """Run methods on the cases of a best-known file, see :func:`covertour.bench.cases.read_cases`.
@@ -95,12 +104,18 @@ def literature(
     A run ends after ``seconds`` or at a tour as short as the best known; with ``full_time`` only
     after the seconds, which looks for better ones. What is timed: from the call of ``solve``, with
     the coverage built and the method compiled beforehand, to the moment the method found the tour.
+    ``published``: a file with results of others, see :func:`covertour.bench.beside.read_published`.
     """
     check_methods(methods)
     check_positive("seconds", [seconds])
     if not seeds:
         raise InputError("seeds: expected at least one")
     cases = read_cases(directory, best_known_csv, only)
+    others = {} if published is None else read_published(published)
+    for name, results in others.items():
+        for case in cases:
+            if (case.name, case.nearest) not in results:
+                raise InputError(f"{published}: no results of {name} for {case.title}")
     step = on_step or (lambda done, whole, what: None)
     whole = len(cases) * len(methods) * len(seeds)
     step(0, whole, "warming up")
@@ -124,7 +139,7 @@ def literature(
         _total(method, [row for row in rows if row.method == method], seconds)
         for method in dict.fromkeys(methods)
     )
-    return LiteratureReport(seconds, tuple(rows), totals)
+    return LiteratureReport(seconds, tuple(rows), totals, others)
 
 
 def _row(case: Case, method: str, runs: Sequence[Run]) -> LiteratureRow:
@@ -144,6 +159,8 @@ def _row(case: Case, method: str, runs: Sequence[Run]) -> LiteratureRow:
         seeds=len(runs),
         reached=sum(time is not None for time in times),
         median_seconds=middle if middle < float("inf") else None,
+        mean=fmean(lengths),
+        mean_seconds=fmean(run.seconds for run in runs),
     )
 
 
@@ -211,9 +228,16 @@ def literature_document(report: LiteratureReport) -> Document:
         )
         for total in report.totals
     ]
+    tables = [Table("Cases", columns, rows), Table("All cases", total_columns, totals)]
+    if report.published:
+        tables += beside(report.rows, report.published)
+        sentences.append(
+            "A run of ours also ends when it found the best known length; published times are "
+            "those of whole runs on the machines of their authors."
+        )
     return Document(
         "The cases of the literature",
-        (Table("Cases", columns, rows), Table("All cases", total_columns, totals)),
+        tuple(tables),
         tuple(sentences),
         tuple(
             f"BETTER THAN THE BEST KNOWN: {row.instance}, nearest {row.nearest}: {row.method} "

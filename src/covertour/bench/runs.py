@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 
 from covertour.problem.errors import InputError, SolveError
@@ -65,10 +66,19 @@ def timed_run(
     seed: int,
     workers: int = 1,
     decoding: Decoding | None = None,
+    executor: Executor | None = None,
 ) -> Run:
     """Solve with the coverage built beforehand; see :class:`Run` for what is timed."""
     _ = instance.coverage
-    result = solve(instance, method, stop=stop, seed=seed, workers=workers, decoding=decoding)
+    result = solve(
+        instance,
+        method,
+        stop=stop,
+        seed=seed,
+        workers=workers,
+        decoding=decoding,
+        executor=executor,
+    )
     if result.stopped == "interrupt":  # its best tour so far is no measurement
         raise KeyboardInterrupt
     if not verify(instance, result.tour).ok:

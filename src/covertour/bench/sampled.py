@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
-from math import sqrt
+from functools import partial
+from math import ceil, sqrt
 from statistics import fmean, median, stdev
+from typing import Any
 
 from covertour.bench.runs import (
     OnStep,
@@ -17,10 +20,15 @@ from covertour.bench.runs import (
     warm_up,
 )
 from covertour.bench.tables import Column, Document, Table, percent_text, time_text
+from covertour.executors import slots_of, take
 from covertour.problem.errors import InputError
 from covertour.problem.generate import random_instance
+from covertour.problem.instance import Instance
 from covertour.problem.rules import parse_rule
 from covertour.solving.stop import MaxIterations, MaxSeconds, StoppingRule
+
+TASK_SECONDS = 1.0
+"""Whoever takes tasks gets so many instances at a time that they take about so long."""
 
 OVERHEAD = 0.002
 """About how many seconds a run takes beside its search; only the time left is judged by it."""
@@ -71,6 +79,50 @@ class RandomReport:
     rows: tuple[RandomRow, ...]
 
 
+@dataclass(frozen=True)
+class RandomCase:
+    """What is run on each instance: the methods at all limits, then the reference, if any."""
+
+    n: int
+    coverage: dict[str, Any]
+    layout: str
+    seed: int
+    methods: tuple[str, ...]
+    limits: tuple[tuple[str, StoppingRule], ...]
+    reference: tuple[str, StoppingRule] | None
+    workers: int
+
+    @property
+    def plan(self) -> list[tuple[str, StoppingRule, str]]:
+        """Method, limit and what it is called, of all runs."""
+        runs = [
+            (method, stop, f"{method}, {name}")
+            for method in self.methods
+            for name, stop in self.limits
+        ]
+        return runs if self.reference is None else [*runs, (*self.reference, "reference")]
+
+    def instance(self, index: int) -> Instance:
+        """One of the instances."""
+        return random_instance(self.n, **self.coverage, layout=self.layout, seed=self.seed + index)
+
+
+def runs_of(case: RandomCase, index: int, tell: Callable[[int, int, str], None]) -> list[Run]:
+    """The runs on one of the instances; ``tell`` hears which comes next."""
+    instance = case.instance(index)
+    runs = []
+    for number, (method, stop, what) in enumerate(case.plan):
+        tell(index, number, what)
+        runs.append(timed_run(instance, method, stop, case.seed + index, case.workers))
+    return runs
+
+
+def batch_of(case: RandomCase, indices: Sequence[int]) -> list[list[Run]]:
+    """The runs on some of the instances, warmed up before."""
+    warm_up(case.instance(0), [method for method, _, _ in case.plan])
+    return [runs_of(case, index, lambda *news: None) for index in indices]
+
+
 def random(
     n: int,
     rule: str = "nearest 7",
@@ -84,6 +136,7 @@ def random(
     reference_seconds: float | None = None,
     layout: str = "uniform",
     workers: int = 1,
+    executor: Executor | None = None,
     on_step: OnStep | None = None,
 ) -> RandomReport:
     """Run methods on ``count`` random instances of n places, at each of the limits.
@@ -92,7 +145,8 @@ def random(
     ``random_instance(n, seed=seed + i)``, solved with the same seed. ``seconds`` and
     ``iterations``: the limits, at least one in all. The reference of an instance is the shortest
     tour of all these runs and, where ``reference`` names a method or ``reference_seconds`` are
-    given, of one more run: of that method (default ``lns``), for that long (default 60 s).
+    given, of one more run: of that method (default ``lns``), for that long (default 60 s). With an
+    ``executor`` the instances are shared out to whoever takes its tasks.
     """
     coverage = parse_rule(rule)
     check_methods(methods)
@@ -120,33 +174,40 @@ def random(
     whole = count * (each + (long if reference is not None else 0.0))
     step = on_step or (lambda done, whole, what: None)
     step(0, whole, "warming up")
-    needed = [*methods, *([] if reference is None else [reference])]
-    warm_up(random_instance(n, **coverage, layout=layout, seed=seed), needed)
+    case = RandomCase(
+        n,
+        coverage,
+        layout,
+        seed,
+        tuple(methods),
+        tuple(limits),
+        None if reference is None else (reference, MaxSeconds(long)),
+        workers,
+    )
+    plan = [value + OVERHEAD for value in planned] * len(methods)
+    plan += [] if reference is None else [long]
 
-    runs: dict[tuple[str, str], list[Run]] = {
-        (method, name): [] for method in methods for name, _ in limits
-    }
-    best: list[float] = []
-    proven = 0
-    done = 0.0
-    for index in range(count):
-        instance = random_instance(n, **coverage, layout=layout, seed=seed + index)
+    def tell(index: int, run: int, what: str) -> None:
+        share = index * whole / count + sum(plan[:run])
+        step(share, whole, f"instance {index + 1} of {count}: {what}")
+
+    if executor is None:
+        warm_up(case.instance(0), [method for method, _, _ in case.plan])
+        found = [runs_of(case, index, tell) for index in range(count)]
+    else:
+        size = max(1, min(ceil(TASK_SECONDS / sum(plan)), count // slots_of(executor)))
+        batches = [range(at, min(at + size, count)) for at in range(0, count, size)]
         found = []
-        for method in methods:
-            for (name, stop), plan in zip(limits, planned, strict=True):
-                step(done, whole, f"instance {index + 1} of {count}: {method}, {name}")
-                run = timed_run(instance, method, stop, seed + index, workers)
-                runs[method, name].append(run)
-                found.append(run.result)
-                done += plan + OVERHEAD
-        if reference is not None:
-            step(done, whole, f"instance {index + 1} of {count}: reference")
-            found.append(
-                timed_run(instance, reference, MaxSeconds(long), seed + index, workers).result
-            )
-            done += long
-        best.append(min(result.length for result in found))
-        proven += any(result.optimal for result in found)
+        for runs in take(executor, partial(batch_of, case), batches):
+            found += runs
+            step(len(found) * whole / count, whole, f"{len(found)} of {count} instances")
+    best = [min(run.result.length for run in made) for made in found]
+    proven = sum(any(run.result.optimal for run in made) for made in found)
+    cells = [(method, name) for method in methods for name, _ in limits]
+    rows = [
+        _row(method, name, [made[index] for made in found], best)
+        for index, (method, name) in enumerate(cells)
+    ]
     step(whole, whole, "")
     words = "shortest tour of all runs"
     if reference is not None:
@@ -161,7 +222,7 @@ def random(
         reference_length=fmean(best),
         reference_error=_standard_error(best),
         reference_proven=proven,
-        rows=tuple(_row(method, name, made, best) for (method, name), made in runs.items()),
+        rows=tuple(rows),
     )
 
 

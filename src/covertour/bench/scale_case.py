@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import sys
+from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from statistics import median
 from time import perf_counter
 
 from covertour.bench.machine import peak_gigabytes
 from covertour.bench.runs import Run, timed_run, warm_up
+from covertour.executors import cluster
 from covertour.problem.errors import InputError
 from covertour.problem.generate import random_instance
 from covertour.problem.rules import parse_rule
@@ -37,6 +39,8 @@ class ScaleCase:
     seed: int
     separate: bool
     workers: int
+    cluster: str | None = None
+    """The scheduler whose workers improve the regions."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,13 @@ class ScaleMeasure:
 
 def measure(case: ScaleCase) -> ScaleMeasure:
     """Measure one size; the peak of memory is that of the calling process."""
+    if case.cluster is None:
+        return _measure(case, None)
+    with cluster(case.cluster) as executor:
+        return _measure(case, executor)
+
+
+def _measure(case: ScaleCase, executor: Executor | None) -> ScaleMeasure:
     rule = parse_rule(case.rule)
     warm_up(random_instance(min(case.n, WARM_UP_SIZE), **rule, seed=case.seed), [case.method])
     instance = random_instance(case.n, **rule, seed=case.seed)
@@ -70,7 +81,8 @@ def measure(case: ScaleCase) -> ScaleMeasure:
     coverage_seconds = perf_counter() - began
 
     def run(seconds: float) -> Run:
-        return timed_run(instance, case.method, MaxSeconds(seconds), case.seed, case.workers)
+        stop = MaxSeconds(seconds)
+        return timed_run(instance, case.method, stop, case.seed, case.workers, executor=executor)
 
     lengths: tuple[float | None, ...]
     if case.separate:

@@ -19,7 +19,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from covertour.cli import bench, export, files, info, show, solving, train
+from covertour.cli import bench, export, files, frontier, info, serve, show, solving, train
 from covertour.problem.errors import InputError, SolveError
 from covertour.version import __version__
 
@@ -63,10 +63,12 @@ app.command()(files.check)
 app.command()(files.plot)
 app.command()(files.convert)
 app.command()(info.info)
+app.command()(frontier.frontier)
 app.command()(files.generate)
 app.command()(solving.methods)
 app.command()(solving.demo)
 app.command()(solving.warmup)
+app.command()(serve.serve)
 app.add_typer(bench.app, name="bench", cls=Group)
 app.command()(train.train)
 app.command()(export.export)

@@ -1,4 +1,4 @@
-"""The verb bench: literature, random, learned and scale, with tables, files and a picture."""
+"""The verb bench: literature, gctsp, random, learned and scale, with tables, files, pictures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from covertour.cli.measuring import progress, publish, several, target_of
-from covertour.cli.options import SeedOption, at_least, whole
+from covertour.cli.options import SeedOption, at_least, on_cluster, whole
 from covertour.problem.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,6 +31,14 @@ RuleOption = Annotated[
 ]
 WorkersOption = Annotated[
     int, typer.Option(parser=whole(1), metavar="W", help="Search on so many threads.")
+]
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Let the workers of this dask scheduler work, such as tcp://10.0.0.1:8786.",
+        show_default=False,
+    ),
 ]
 OutputOption = Annotated[
     str | None,
@@ -88,6 +96,15 @@ def literature(
         bool,
         typer.Option("--full-time", help="Do not stop at the best known: look for better tours."),
     ] = False,
+    published: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CSV",
+            help="Results of others to put beside: columns instance, nearest, X_best, X_avg, "
+            "X_sec for each method X.",
+            show_default=False,
+        ),
+    ] = None,
     prove: Annotated[
         bool, typer.Option("--prove", help="Prove the cases by the method exact instead.")
     ] = False,
@@ -100,7 +117,11 @@ def literature(
 
     chosen = several("--only", only, str) if only is not None else []
     if prove:
-        for option, given in (("--methods", methods), ("--seeds", seeds)):
+        for option, given in (
+            ("--methods", methods),
+            ("--seeds", seeds),
+            ("--published", published),
+        ):
             if given is not None:
                 raise InputError(f"--prove and {option}: give one of them, not both")
         target = target_of(output, name or "literature-proofs")
@@ -125,9 +146,86 @@ def literature(
             only=chosen,
             full_time=full_time,
             workers=workers,
+            published=published,
             on_step=on_step,
         )
     publish(target, bench.literature_document(report))
+
+
+@app.command()
+def gctsp(
+    directory: Annotated[
+        str,
+        typer.Argument(
+            metavar="DIR",
+            help="Where the files and the tables small_medium.csv and large.csv are.",
+        ),
+    ],
+    method: Annotated[
+        str | None,
+        typer.Option("--method", "-m", help="How to solve, lns by default.", show_default=False),
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            "--seconds",
+            "-s",
+            parser=at_least(0),
+            metavar="S",
+            help="The limit of a case, by default 10, and 600 with --prove.",
+            show_default=False,
+        ),
+    ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option(metavar="NAME,...", help="Only these cases, as S1,M2.", show_default=False),
+    ] = None,
+    full_time: Annotated[
+        bool,
+        typer.Option("--full-time", help="Do not stop at the published: look for better tours."),
+    ] = False,
+    prove: Annotated[bool, typer.Option("--prove", help="Prove the cases by exact.")] = False,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Keep what the file in --output has proven; do the others."),
+    ] = False,
+    seed: SeedOption = 0,
+    output: OutputOption = None,
+    name: NameOption = None,
+) -> None:
+    """The published cases of the generalized covering salesman: cover at least P customers.
+
+    covertour bench gctsp gctsp --prove --seconds 60 --output results
+    """
+    from covertour import bench
+    from covertour.storage import write_text
+
+    if prove and method is not None:
+        raise InputError("--prove and --method: give one of them, not both")
+    if resume and output is None:
+        raise InputError("--resume: give --output too, where the earlier results are")
+    target = target_of(output, name or ("gctsp-proofs" if prove else "gctsp"))
+    file = None if target.directory is None else target.directory / f"{target.name}.csv"
+    before = bench.read_gctsp_rows(file) if resume and file is not None else ()
+
+    def keep(report: bench.GctspReport) -> None:
+        if file is not None:
+            write_text(file, bench.gctsp_document(report).tables[0].csv())
+
+    usual = 600.0 if prove else 10.0
+    with progress() as on_step:
+        report = bench.gctsp(
+            directory,
+            method="exact" if prove else method or "lns",
+            seconds=usual if seconds is None else seconds,
+            only=several("--only", only, str) if only is not None else [],
+            full_time=full_time,
+            seed=seed,
+            before=before,
+            on_report=keep,
+            on_step=on_step,
+        )
+    publish(target, bench.gctsp_document(report))
 
 
 @app.command()
@@ -169,6 +267,7 @@ def random(
     ] = None,
     layout: Annotated[str, typer.Option(help="uniform or clustered.")] = "uniform",
     workers: WorkersOption = 1,
+    cluster: ClusterOption = None,
     output: OutputOption = None,
     name: NameOption = None,
 ) -> None:
@@ -181,7 +280,7 @@ def random(
     if seconds is None and iterations is None:
         raise InputError("--seconds, --iterations: give at least one limit")
     target = target_of(output, name or "random")
-    with progress(in_seconds=seconds is not None) as on_step:
+    with on_cluster(cluster) as executor, progress(in_seconds=seconds is not None) as on_step:
         report = bench.random(
             n,
             rule,
@@ -194,6 +293,7 @@ def random(
             reference_seconds=reference_seconds,
             layout=layout,
             workers=workers,
+            executor=executor,
             on_step=on_step,
         )
     document = bench.random_document(report)
@@ -277,6 +377,7 @@ def scale(
         typer.Option("--separate", help="A run for each limit, not one on its way to the largest."),
     ] = False,
     workers: WorkersOption = 1,
+    cluster: ClusterOption = None,
     output: OutputOption = None,
     name: NameOption = None,
 ) -> None:
@@ -293,6 +394,7 @@ def scale(
             seed=seed,
             separate=separate,
             workers=workers,
+            cluster=cluster,
             on_step=on_step,
         )
     publish(target, bench.scale_document(report))

@@ -9,27 +9,27 @@ import numpy as np
 import typer
 
 from covertour.cli import options, show
+from covertour.cli.asking import Asked, asking
 from covertour.cli.options import (
-    DepotOption,
-    ForbiddenOption,
+    ExcelOption,
     FormatOption,
     InstanceFile,
     JsonOption,
-    MetricOption,
-    NearestOption,
-    RadiusOption,
-    RequiredOption,
     SeedOption,
+    TilesOption,
     number_range,
     whole,
     whole_range,
 )
+from covertour.formats.manner import Manner
 from covertour.problem.errors import InputError
 from covertour.problem.generate import LAYOUTS, random_instance
+from covertour.problem.instance import Instance
 from covertour.problem.referee import verify
-from covertour.problem.words import measure
+from covertour.problem.verdict import Verdict
+from covertour.problem.words import count, measure, share_in_words
 
-PICTURES = ("png", "svg", "html")
+PICTURES = ("png", "svg", "html", "pdf")
 
 TourFile = Annotated[
     str,
@@ -41,15 +41,11 @@ TourFile = Annotated[
 ]
 
 
+@asking
 def check(
     file: InstanceFile,
     tour: TourFile,
-    nearest: NearestOption = None,
-    radius: RadiusOption = None,
-    metric: MetricOption = None,
-    depot: DepotOption = None,
-    required: RequiredOption = None,
-    forbidden: ForbiddenOption = None,
+    asked: Asked = Asked(),
     as_json: JsonOption = False,
 ) -> None:
     """Ask the independent referee whether a tour covers every place and is as long as it says.
@@ -57,9 +53,7 @@ def check(
     Exit code 0 where it does, 1 where something is wrong.
     """
     options.check_outputs([], [file, tour], outcome=True)
-    instance = options.load_instance(
-        file, nearest, radius, metric, depot, required, forbidden, quiet=as_json
-    )
+    instance = options.load_instance(file, asked, quiet=as_json)
     verdict = verify(instance, options.read_tour(tour, instance))
     problems = verdict.problems(instance)
     if as_json:
@@ -67,8 +61,12 @@ def check(
         report = {
             "ok": verdict.ok,
             "stops": verdict.stops,
+            "routes": verdict.routes,
             "length": known_length,
+            "cost": verdict.cost if np.isfinite(verdict.cost) else None,
             "claimed": verdict.claimed,
+            "covered_weight": verdict.covered_weight,
+            "total_weight": instance.total_weight,
             "problems": problems,
             "uncovered": verdict.uncovered,
             "repeated": verdict.repeated,
@@ -78,11 +76,7 @@ def check(
         }
         show.say(json.dumps(report))
     elif verdict.ok:
-        length = measure(instance, verdict.length)
-        show.say(
-            f"{tour}: right, {verdict.stops:,} stops cover all {instance.n:,} places, "
-            f"length {length}"
-        )
+        show.say(f"{tour}: right, {_what_it_does(instance, verdict)}")
     else:
         for problem in problems:
             show.say(f"{tour}: {problem}")
@@ -90,6 +84,22 @@ def check(
         raise typer.Exit(1)
 
 
+def _what_it_does(instance: Instance, verdict: Verdict) -> str:
+    """What a tour without mistakes reaches, and what it takes."""
+    stops, routes = verdict.stops, ""
+    if instance.fleet is not None:
+        stops -= verdict.routes
+        routes = f" on {count(verdict.routes, 'route')}"
+    reached = f"all {instance.n:,} places"
+    if verdict.uncovered:
+        reached = share_in_words(instance, verdict.covered_weight)
+    told = f"{stops:,} stops{routes} cover {reached}, length {measure(instance, verdict.length)}"
+    if instance.visit_cost is not None:
+        told += f", cost {measure(instance, verdict.cost)}"
+    return told
+
+
+@asking
 def plot(
     file: InstanceFile,
     output: Annotated[
@@ -105,12 +115,8 @@ def plot(
         str | None,
         typer.Argument(metavar="TOUR", help="The tour to draw too.", show_default=False),
     ] = None,
-    nearest: NearestOption = None,
-    radius: RadiusOption = None,
-    metric: MetricOption = None,
-    depot: DepotOption = None,
-    required: RequiredOption = None,
-    forbidden: ForbiddenOption = None,
+    asked: Asked = Asked(),
+    tiles: TilesOption = None,
     format: Annotated[
         str | None,
         typer.Option(
@@ -120,20 +126,22 @@ def plot(
         ),
     ] = None,
 ) -> None:
-    """Draw an instance, and a tour through it, as a picture or a map."""
+    """Draw an instance, and a tour through it, as a picture, a map or sheets for the drivers."""
     kind = (format or "png") if output == options.STANDARD else output.lower().rpartition(".")[2]
     if kind not in PICTURES:
         raise InputError(f"{output}: expected a name that ends in .{' .'.join(PICTURES)}")
-    if tour is None and kind == "html":
-        raise InputError(f"{output}: a map shows a tour, give one too, or draw a .png or .svg")
+    if tour is None and kind in ("html", "pdf"):
+        what = "a map shows" if kind == "html" else "sheets are of"
+        raise InputError(f"{output}: {what} a tour, give one too, or draw a .png or .svg")
     chosen = kind if output == options.STANDARD else format
     options.check_outputs([output], [file, tour], tour is not None, chosen)
-    instance = options.load_instance(file, nearest, radius, metric, depot, required, forbidden)
+    instance = options.load_instance(file, asked)
     outcome = None if tour is None else options.load_tour(tour, instance)
-    options.write_output(output, instance, outcome, chosen)
+    options.write_output(output, instance, outcome, chosen, Manner(tiles, asked.times))
     options.tell_written([output])
 
 
+@asking
 def convert(
     file: InstanceFile,
     output: Annotated[
@@ -148,19 +156,16 @@ def convert(
         str | None,
         typer.Option(metavar="TOUR", help="Write this tour, not the instance.", show_default=False),
     ] = None,
-    nearest: NearestOption = None,
-    radius: RadiusOption = None,
-    metric: MetricOption = None,
-    depot: DepotOption = None,
-    required: RequiredOption = None,
-    forbidden: ForbiddenOption = None,
+    asked: Asked = Asked(),
+    tiles: TilesOption = None,
+    excel: ExcelOption = False,
     format: FormatOption = None,
 ) -> None:
     """Write an instance, or with --tour a tour of it, in another format."""
     options.check_outputs([output], [file, tour], tour is not None, format)
-    instance = options.load_instance(file, nearest, radius, metric, depot, required, forbidden)
+    instance = options.load_instance(file, asked)
     outcome = None if tour is None else options.load_tour(tour, instance)
-    options.write_output(output, instance, outcome, format)
+    options.write_output(output, instance, outcome, format, Manner(tiles, asked.times, excel))
     options.tell_written([output])
 
 
@@ -193,7 +198,7 @@ def generate(
         str,
         typer.Option(
             help=f"One of {', '.join(LAYOUTS)}.",
-            autocompletion=lambda incomplete: options.beginning(incomplete, LAYOUTS),
+            autocompletion=options.one_of(LAYOUTS),
         ),
     ] = LAYOUTS[0],
     seed: SeedOption = 0,

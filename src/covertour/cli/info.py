@@ -3,35 +3,35 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 
 from covertour.cli import options, show
+from covertour.cli.asking import Asked, asking
 from covertour.cli.options import (
-    DepotOption,
-    ForbiddenOption,
     InstanceFile,
     JsonOption,
-    MetricOption,
-    NearestOption,
-    RadiusOption,
-    RequiredOption,
 )
 from covertour.problem.coverage import Nearest, Radius
 from covertour.problem.instance import Instance
 from covertour.problem.neighbours import build_coverage
+from covertour.problem.oddities import oddities
 from covertour.problem.words import count, rule_in_words, unit
 
+UNITS = {"km": "kilometres", "min": "minutes"}
 
+
+@asking
 def info(
     file: InstanceFile,
-    nearest: NearestOption = None,
-    radius: RadiusOption = None,
-    metric: MetricOption = None,
-    depot: DepotOption = None,
-    required: RequiredOption = None,
-    forbidden: ForbiddenOption = None,
+    asked: Asked = Asked(),
+    places: Annotated[
+        bool, typer.Option("--places", help="List the places with their numbers too.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Tell what is in an instance file, and whether it can be solved.
@@ -40,23 +40,51 @@ def info(
     """
     from covertour.formats.source import NoRule
 
-    more = (metric, depot, required, forbidden)
     source = options.source_of(file)
     has_rule = True
     try:
-        instance = options.load_instance(source, nearest, radius, *more, quiet=as_json)
+        instance = options.load_instance(source, asked, quiet=as_json)
     except NoRule:
         has_rule = False
         if not isinstance(source, str):
             source.seek(0)
-        instance = options.load_instance(source, None, 0.0, *more, quiet=True)
+        instance = options.load_instance(source, replace(asked, radius="0"), quiet=True)
     found = _geometry(instance) | (_coverage(instance) if has_rule else {"coverage": None})
+    odd = oddities(instance)
     if as_json:
+        found["odd"] = [asdict(each) for each in odd]
+        if places:
+            found["list"] = _list(instance)
         show.say(json.dumps(found))
     else:
+        options.tell_of_oddities(instance)
         show.facts(_rows(instance, found), title=instance.name)
+        if places:
+            show.say("")
+            show.table(_list(instance))
     if found.get("uncoverable"):
         _ = instance.coverage  # says so, as it would to solve
+
+
+def _list(instance: Instance) -> list[dict[str, Any]]:
+    """The places by their numbers: names, coordinates and what is said of them."""
+    columns: dict[str, Sequence[Any]] = {"place": range(instance.n)}
+    if instance.labels is not None:
+        columns["name"] = instance.labels
+    if instance.coordinates is not None:
+        pair = instance.coordinates.T.tolist()
+        on_globe = instance.drawn_metric == "haversine"
+        columns |= {"latitude": pair[1], "longitude": pair[0]} if on_globe else {}
+        columns |= {} if on_globe else {"x": pair[0], "y": pair[1]}
+    for what in ("weight", "demand", "visit_cost"):
+        if getattr(instance, what) is not None:
+            columns[what] = getattr(instance, what).tolist()
+    depot = () if instance.depot is None else (instance.depot,)
+    marks = {"depot": depot, "required": instance.required, "forbidden": instance.forbidden}
+    for what, chosen in marks.items():
+        if chosen:
+            columns[what] = np.isin(np.arange(instance.n), chosen).tolist()
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _geometry(instance: Instance) -> dict[str, Any]:
@@ -82,7 +110,7 @@ def _geometry(instance: Instance) -> dict[str, Any]:
         found["extent"] = {
             axis: [float(column.min()), float(column.max())]
             for axis, column in zip(
-                axes.get(instance.metric, ("x", "y")), instance.coordinates.T, strict=True
+                axes.get(instance.drawn_metric, ("x", "y")), instance.coordinates.T, strict=True
             )
         }
         spots = len(np.unique(instance.coordinates.view(np.complex128)))
@@ -123,11 +151,13 @@ def _rule(instance: Instance) -> dict[str, Any]:
 
 def _rows(instance: Instance, found: dict[str, Any]) -> list[tuple[str, str]]:
     """The same for people."""
-    in_unit = f", in {'kilometres' if found['unit'] == 'km' else found['unit']}"
+    in_unit = f", in {UNITS.get(found['unit'], found['unit'])}"
     rows = [
         ("places", f"{instance.n:,}"),
         ("metric", instance.metric + (in_unit if found["unit"] else "")),
     ]
+    if instance.roads is not None:
+        rows.append(("roads", instance.roads.tour))
     if instance.matrix is not None:
         rows.append(("symmetric", "yes" if found["symmetric"] else "no"))
     if found["distances"]:

@@ -7,24 +7,49 @@ import math
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from covertour.cli import show
+from covertour.formats.manner import Manner
 from covertour.problem.errors import InputError, did_you_mean, shown
 from covertour.problem.instance import Instance
 from covertour.problem.metric import METRICS, SPHERE_KM
+from covertour.problem.oddities import oddities
+from covertour.problem.preferences import drop_under
 from covertour.problem.tour import Tour, same_length
+from covertour.problem.units import in_kilometres
+from covertour.problem.words import count, weight_word
 
 if TYPE_CHECKING:
+    from covertour.cli.asking import Asked
     from covertour.solving.result import Result
+
+MOST_ODD = 5
+"""How many places are warned of."""
 
 STANDARD = "-"
 """The name of standard input and of standard output."""
 
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+
+
+@contextmanager
+def on_cluster(address: str | None) -> Iterator[Executor | None]:
+    """The workers of a scheduler, None without an address."""
+    if address is None:
+        yield None
+        return
+    from covertour.executors import cluster, slots_of
+
+    with cluster(address) as executor:
+        if show.on_terminal():
+            show.note(f"{count(slots_of(executor), 'thread')} at {address}")
+        yield executor
 
 
 def at_least(least: float) -> Any:
@@ -78,71 +103,23 @@ def number_range(text: str) -> float | tuple[float, float]:
     return _range(str(text), at_least(0))
 
 
+def distance(text: str | float) -> str:
+    """A number that is no less than 0, also with a unit such as 12mi; as text."""
+    try:
+        value = in_kilometres(str(text))
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from None
+    if value is None or value < 0:
+        at_least(0)(text)
+    return str(text)
+
+
 InstanceFile = Annotated[
     str,
     typer.Argument(
         metavar="INSTANCE",
-        help="The places: .csv, .tsp, .json, .geojson, or a distance matrix (.csv, .npy); "
-        "- for standard input.",
-        show_default=False,
-    ),
-]
-NearestOption = Annotated[
-    int | None,
-    typer.Option(
-        "--nearest",
-        "-k",
-        parser=whole(0),
-        metavar="K",
-        help="Each place covers its K nearest others.",
-        show_default=False,
-    ),
-]
-RadiusOption = Annotated[
-    float | None,
-    typer.Option(
-        "--radius",
-        "-r",
-        parser=at_least(0),
-        metavar="R",
-        help="Each place covers all within R (kilometres where places have latitudes).",
-        show_default=False,
-    ),
-]
-MetricOption = Annotated[
-    str | None,
-    typer.Option(
-        "--metric",
-        metavar="METRIC",
-        help=f"How distances are measured: {', '.join(METRICS[:-1])}. Else as the file says.",
-        show_default=False,
-        autocompletion=lambda incomplete: beginning(incomplete, METRICS[:-1]),
-    ),
-]
-DepotOption = Annotated[
-    str | None,
-    typer.Option(
-        "--depot",
-        metavar="ID",
-        help="Where the tour starts: a name from the file, or a number counted from 0.",
-        show_default=False,
-    ),
-]
-RequiredOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--required",
-        metavar="IDS",
-        help="Places that must be stops, separated by commas (instead of the file's).",
-        show_default=False,
-    ),
-]
-ForbiddenOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--forbidden",
-        metavar="IDS",
-        help="Places that must not be stops (instead of the file's).",
+        help="The places: .csv, .xlsx, .xls, .kml, .kmz, .gpkg, .shp (also zipped), .geojson, "
+        ".json, .tsp, or a distance matrix (.csv, .npy); - for standard input.",
         show_default=False,
     ),
 ]
@@ -162,6 +139,20 @@ FormatOption = Annotated[
         show_default=False,
     ),
 ]
+ExcelOption = Annotated[
+    bool,
+    typer.Option("--excel", help="Begin .csv with a mark by which Excel knows its encoding."),
+]
+TilesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--tiles",
+        metavar="URL",
+        help="Let HTML maps ask this tile server, for example "
+        "https://tile.openstreetmap.org/{z}/{x}/{y}.png; they ask nobody else.",
+        show_default=False,
+    ),
+]
 
 
 def complete_method(incomplete: str) -> list[str]:
@@ -169,6 +160,15 @@ def complete_method(incomplete: str) -> list[str]:
     from covertour.solving.methods import METHODS
 
     return beginning(incomplete, list(METHODS))
+
+
+def one_of(words: Sequence[str]) -> Callable[[str], list[str]]:
+    """A function for the shell to complete one of these words."""
+
+    def complete(incomplete: str) -> list[str]:
+        return beginning(incomplete, words)
+
+    return complete
 
 
 def beginning(incomplete: str, words: Sequence[str]) -> list[str]:
@@ -187,39 +187,57 @@ def source_of(file: str) -> str | StandardInput:
     return StandardInput(sys.stdin.buffer.read()) if file == STANDARD else file
 
 
-def load_instance(
-    file: str | StandardInput,
-    nearest: int | None = None,
-    radius: float | None = None,
-    metric: str | None = None,
-    depot: str | None = None,
-    required: Sequence[str] | None = None,
-    forbidden: Sequence[str] | None = None,
-    quiet: bool = False,
-) -> Instance:
+def load_instance(file: str | StandardInput, asked: Asked, quiet: bool = False) -> Instance:
     """Read an instance; what the options say takes the place of what the file says.
 
     Columns that are not used are told of on standard error, unless all shall be ``quiet``.
     """
     from covertour import formats
 
-    if metric is not None and metric not in METRICS:
-        raise InputError(f"--metric: {metric!r} is unknown{did_you_mean(metric, METRICS)}")
+    if asked.metric is not None and asked.metric not in METRICS:
+        hint = did_you_mean(asked.metric, METRICS)
+        raise InputError(f"--metric: {asked.metric!r} is unknown{hint}")
     instance = formats.read(
         source_of(file) if isinstance(file, str) else file,
-        nearest=nearest,
-        radius=radius,
-        metric=metric,
+        nearest=asked.nearest,
+        radius=asked.radius,
+        metric=asked.metric,
+        stops=asked.stops,
+        sheet=asked.sheet,
+        skip_bad_rows=asked.skip_bad_rows,
+        merge_duplicates=asked.merge_duplicates,
         on_note=_ignore if quiet else show.note,
     )
-    changes: dict[str, Any] = {}
-    if depot is not None:
-        changes["depot"] = _place(instance, "--depot", depot)
-    if required is not None:
-        changes["required"] = _places(instance, "--required", required)
-    if forbidden is not None:
-        changes["forbidden"] = _places(instance, "--forbidden", forbidden)
-    return instance.with_changes(**changes) if changes else instance
+    times = asked.times
+    instance = asked.by_road(instance, _ignore if quiet else show.note)
+    changes = asked.changes(instance)
+    instance = instance.with_changes(**changes) if changes else instance
+    limits = {} if times is None else times.limits(instance)
+    instance = instance.with_changes(**limits) if limits else instance
+    if asked.drop_under is None:
+        return instance
+    return _without_small(instance, asked.drop_under, _ignore if quiet else show.note)
+
+
+def _without_small(instance: Instance, least: float, note: Callable[[str], None]) -> Instance:
+    """The instance in which places with fewer people need no cover, and a word about it."""
+    try:
+        changed = drop_under(instance, least)
+    except InputError as error:
+        raise InputError(f"--{str(error).replace('drop_under', 'drop-under', 1)}") from None
+    small = int((instance.weights < least).sum())
+    few = f"fewer than {least:g} {weight_word(instance)}"
+    note(f"{instance.name}: {count(small, 'place')} with {few} may be left out")
+    return changed
+
+
+def tell_of_oddities(instance: Instance) -> None:
+    """Warn of places whose coordinates look like mistakes."""
+    found = oddities(instance)
+    for odd in found[:MOST_ODD]:
+        show.note(f"warning: {odd.message}")
+    if len(found) > MOST_ODD:
+        show.note(f"warning: and {len(found) - MOST_ODD:,} more places that look like mistakes")
 
 
 def read_tour(file: str, instance: Instance) -> Tour:
@@ -245,17 +263,17 @@ def _ignore(message: str) -> None:
     pass
 
 
-def _places(instance: Instance, option: str, texts: Sequence[str]) -> tuple[int, ...]:
+def places_called(instance: Instance, option: str, texts: Sequence[str]) -> tuple[int, ...]:
     """The places of all the texts, each a list separated by commas or a name with commas in it."""
     found: list[int] = []
     for text in texts:
         whole_text = instance.labels is not None and text in instance.labels
         parts = [text] if whole_text else [part.strip() for part in text.split(",")]
-        found += [_place(instance, option, part) for part in parts if part]
+        found += [the_place_called(instance, option, part) for part in parts if part]
     return tuple(found)
 
 
-def _place(instance: Instance, option: str, text: str) -> int:
+def the_place_called(instance: Instance, option: str, text: str) -> int:
     """The place with this name, else the one with this number."""
     labels = instance.labels or ()
     times = labels.count(text)
@@ -308,25 +326,33 @@ def check_outputs(
 
 
 def write_output(
-    output: str, instance: Instance, outcome: Result | Tour | None, format: str | None = None
+    output: str,
+    instance: Instance,
+    outcome: Result | Tour | None,
+    format: str | None = None,
+    manner: Manner = Manner(),
 ) -> None:
-    """Write to a file, or to standard output for ``-``."""
+    """Write to a file, or to standard output for ``-``; ``manner``: what is wished of writers."""
     from covertour import formats
 
     if output == STANDARD:
-        formats.write(sys.stdout, instance, outcome, format=format or "json")
+        formats.write(sys.stdout, instance, outcome, format=format or "json", **vars(manner))
     else:
-        formats.write(output, instance, outcome)
+        formats.write(output, instance, outcome, **vars(manner))
 
 
 def write_outputs(
-    outputs: Sequence[str], instance: Instance, result: Result, format: str | None = None
+    outputs: Sequence[str],
+    instance: Instance,
+    result: Result,
+    format: str | None = None,
+    manner: Manner = Manner(),
 ) -> tuple[list[str], list[str]]:
     """Write all that can be written: the outputs that were, and why the others were not."""
     written, failures = [], []
     for output in outputs:
         try:
-            write_output(output, instance, result, format)
+            write_output(output, instance, result, format, manner)
         except InputError as error:
             failures.append(str(error))
         else:
@@ -349,7 +375,10 @@ def check_outputs_fit(
         ending = os.path.splitext(output)[1].lower()
         if output == STANDARD:
             ending = f".{format}"
-        if ending in (".gpx", ".geojson") and instance.metric not in SPHERE_KM:
+        if (
+            ending in (".gpx", ".geojson", ".kml", ".gpkg")
+            and instance.drawn_metric not in SPHERE_KM
+        ):
             raise InputError(
                 f"{output}: the format needs latitudes and longitudes, but the places have the "
                 f"metric {instance.metric!r} (--metric haversine if they are degrees)"

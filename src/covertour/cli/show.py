@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from typing import Any
 
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
@@ -18,9 +19,11 @@ from rich.table import Table
 from rich.text import Text
 
 from covertour.problem.instance import Instance
+from covertour.problem.itinerary import START, Itinerary, Route
 from covertour.problem.itinerary import itinerary as find_itinerary
+from covertour.problem.times import Times
 from covertour.problem.tour import Tour
-from covertour.problem.words import measure
+from covertour.problem.words import duration, measure, share_in_words, weighed, weight_word
 from covertour.solving.result import Result
 from covertour.solving.stop import Progress, StoppingRule, limits_of
 
@@ -95,14 +98,52 @@ def facts(rows: Sequence[tuple[str, str]], title: str | None = None) -> None:
     show(table, at_least=max(len(what) for what, _ in rows) + GAP + max(words, default=0))
 
 
-def summary(instance: Instance, result: Result) -> None:
-    """Print what a solve found."""
-    rows = [
-        ("stops", f"{len(result.tour):,} of {instance.n:,} places"),
-        ("length", measure(instance, result.length)),
-    ]
+def table(rows: Sequence[dict[str, Any]]) -> None:
+    """Print rows under their titles: numbers to the right, marks only where they are set."""
+    laid_out = Table(box=None, padding=(0, GAP, 0, 0), header_style="bold", pad_edge=False)
+    for title, value in rows[0].items():
+        right = isinstance(value, int | float) and not isinstance(value, bool)
+        laid_out.add_column(title, justify="right" if right else "left", no_wrap=True)
+    for row in rows:
+        laid_out.add_row(*(Text(printable(_in_table(value))) for value in row.values()))
+    show(laid_out, at_least=0)
+
+
+def _in_table(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else ""
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
+
+
+def summary(instance: Instance, result: Result, times: Times | None = None) -> None:
+    """Print what a solve found; with times, how long it takes to drive."""
+    routes = find_itinerary(instance, result.tour).routes
+    stops = sum(route.stops for route in routes)
+    rows = [("stops", f"{stops:,} of {instance.n:,} places")]
+    if instance.fleet is not None:
+        longest = measure(instance, max(route.cost for route in routes), result.length)
+        rows.append(("routes", f"{len(routes):,}, the longest {longest}"))
+    rows.append(("length", measure(instance, result.length)))
+    if instance.budget is not None:
+        rows.append(("budget", measure(instance, instance.budget)))
+    if times is not None:
+        hours = [float(times.hours(instance, route)[-1]) for route in routes]
+        longest = f", the longest route {duration(max(hours))}" if len(hours) > 1 else ""
+        rows.append(("time", f"{duration(sum(hours))}{longest}"))
+    elif instance.visit_cost is not None:
+        visits = measure(instance, result.visit_cost, result.cost)
+        rows.append(("cost", f"{measure(instance, result.cost)}, of which {visits} for the visits"))
+    if instance.partial or instance.weight is not None:
+        rows.append(("covered", share_in_words(instance, result.covered_weight)))
+        left = result.uncovered
+        if left:
+            largest = sorted(left, key=lambda place: -instance.weights[place])
+            rows.append(("left out", instance.describe(largest, most=NAMES_SHOWN)))
     if result.bound is not None:
-        rows.append(("bound", measure(instance, result.bound)))
+        bound = measure(instance, result.bound)
+        if instance.budget is not None:
+            bound = f"{weighed(result.bound)} {weight_word(instance)}"
+        rows.append(("bound", bound))
         if result.optimal:
             rows.append(("gap", "0 %, proven optimal"))
         elif result.gap is not None:
@@ -112,56 +153,92 @@ def summary(instance: Instance, result: Result) -> None:
         ("iterations", f"{result.iterations:,}"),
         ("method", result.method),
         ("seed", str(result.seed)),
-        ("stopped", WHY[result.stopped]),
+        ("stopped", _why(instance, result)),
     ]
     facts(rows, title=instance.name)
 
 
-def itinerary(instance: Instance, tour: Tour) -> None:
+def _why(instance: Instance, result: Result) -> str:
+    if result.stopped == "proven" and instance.budget is not None:
+        return "as no tour of this budget serves more"
+    if result.stopped == "proven" and instance.visit_cost is not None:
+        return "as no tour costs less"
+    return WHY[result.stopped]
+
+
+def itinerary(instance: Instance, tour: Tour, times: Times | None = None) -> None:
     """Print the stops in order: the way to each, the way so far and the places it serves.
+
+    Routes follow each other. With times it tells when each stop is reached.
 
     Where the terminal is narrow, names are cut and served places left out, but never a number.
     """
     plan = find_itinerary(instance, tour)
-    far = partial(measure, instance, whole=tour.length)
-    rows = []
-    for index, place in enumerate(plan.places.tolist()):
-        others = plan.served[index].tolist()
-        names = ", ".join(instance.label(other) for other in others[:NAMES_SHOWN])
-        more = ", …" if len(others) > NAMES_SHOWN else ""
-        rows.append(
-            (
-                str(index + 1),
-                printable(instance.label(place)),
-                far(float(plan.legs[index])) if index else "",
-                far(float(plan.running[index])) if index else "",
-                printable(f"{len(others)}: {names}{more}" if others else ""),
-            )
-        )
-    if len(plan.places) > 1:
-        home = f"back to {printable(instance.label(int(plan.places[0])))}"
-        rows.append(("", home, far(float(plan.legs[-1])), far(tour.length), ""))
-    headings = ("stop", "place", "leg", "total", "also covers")
+    headings, rows = ["stop", "place", "leg", "total"], []
+    if times is not None:
+        headings.append("arrives")
+    if instance.weight is not None:
+        headings.append(weight_word(instance))
+    if instance.fleet is not None:
+        headings.insert(0, "route")
+    headings.append("also covers")
+    for route in plan.routes:
+        rows += list(_route_rows(instance, plan, route, times))
+    name, last = headings.index("place"), len(headings) - 1
     widths = [max(map(cell_len, column)) for column in zip(headings, *rows, strict=True)]
-    least = sum(widths[at] + GAP for at in (0, 2, 3))
+    least = sum(width + GAP for at, width in enumerate(widths) if at not in (name, last))
     console = Console()
     room = (console.width if console.is_terminal else PIPE_WIDTH) - least
-    if room >= widths[1] + GAP + LEAST_COVERED:
-        widths[4] = min(widths[4], room - widths[1] - GAP)
+    if room >= widths[name] + GAP + LEAST_COVERED:
+        widths[last] = min(widths[last], room - widths[name] - GAP)
     else:
-        widths[1:] = [min(widths[1], max(room, LEAST_NAME)), *widths[2:4]]
+        widths[name] = min(widths[name], max(room, LEAST_NAME))
+        widths.pop()
     table = Table(box=None, padding=(0, GAP, 0, 0), header_style="bold", pad_edge=False)
     for at, width in enumerate(widths):
         table.add_column(
             headings[at],
             width=width,
-            justify="left" if at in (1, 4) else "right",
-            style="dim" if at == 4 else "",
+            justify="left" if at in (name, last) else "right",
+            style="dim" if at == last else "",
             no_wrap=True,
         )
     for row in rows:
         table.add_row(*map(Text, row[: len(widths)]))
-    show(table, at_least=least + widths[1])
+    show(table, at_least=least + widths[name])
+
+
+def _route_rows(
+    instance: Instance, plan: Itinerary, route: Route, times: Times | None
+) -> Iterator[tuple[str, ...]]:
+    """The cells of a route's stops and of its way back, in the order of the headings."""
+    far = partial(measure, instance, whole=plan.length)
+    hours = None if times is None else times.hours(instance, route)
+
+    def row(at: int, stop: str, name: str, total: float, people: str, covers: str) -> list[str]:
+        cells = [stop, printable(name)]
+        cells += [far(float(route.legs[at])), far(total)] if at else ["", ""]
+        if times is not None and hours is not None:
+            cells.append(times.clock(float(hours[at])))
+        if instance.weight is not None:
+            cells.append(people)
+        if instance.fleet is not None:
+            cells.insert(0, str(route.number) if at == 0 else "")
+        return [*cells, printable(covers)]
+
+    for at, place in enumerate(route.places.tolist()):
+        others = plan.served[route.begin + at].tolist()
+        names = ", ".join(instance.label(other) for other in others[:NAMES_SHOWN])
+        more = ", …" if len(others) > NAMES_SHOWN else ""
+        covers = f"{len(others)}: {names}{more}" if others else ""
+        weight = float(plan.weight[route.begin + at])
+        people = "" if route.names[at] == START and weight == 0 else weighed(weight)
+        total = float(route.running[at])
+        yield tuple(row(at, route.names[at], instance.label(place), total, people, covers))
+    if plan.returns and len(route.places) > 1:
+        home = f"back to {instance.label(int(route.places[0]))}"
+        whole = plan.length if len(plan.routes) == 1 else route.length
+        yield tuple(row(len(route.places), "", home, whole, "", ""))
 
 
 @contextmanager

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
@@ -11,23 +13,22 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from covertour.cli import options, show
+from covertour.cli.asking import Asked, asking
+from covertour.cli.near import Old
 from covertour.cli.options import (
-    DepotOption,
-    ForbiddenOption,
+    ExcelOption,
     FormatOption,
     InstanceFile,
     JsonOption,
-    MetricOption,
-    NearestOption,
-    RadiusOption,
-    RequiredOption,
     SeedOption,
+    TilesOption,
     at_least,
     whole,
 )
 from covertour.formats import PICTURE_ENDINGS
+from covertour.formats.manner import Manner
 from covertour.problem.errors import InputError
-from covertour.problem.instance import Instance
+from covertour.problem.instance import FEATURES, Instance
 from covertour.problem.tour import Tour
 from covertour.solving.result import Result
 from covertour.solving.stop import (
@@ -66,11 +67,10 @@ SecondsOption = Annotated[
 ]
 
 
+@asking
 def solve(
     file: InstanceFile,
-    nearest: NearestOption = None,
-    radius: RadiusOption = None,
-    metric: MetricOption = None,
+    asked: Asked = Asked(),
     method: Annotated[
         str,
         typer.Option(
@@ -154,24 +154,52 @@ def solve(
     workers: Annotated[
         int, typer.Option(parser=whole(1), metavar="W", help="Search on so many threads.")
     ] = 1,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Large instances: let the workers of this dask scheduler search, such as "
+            "tcp://10.0.0.1:8786.",
+            show_default=False,
+        ),
+    ] = None,
     start: Annotated[
         str | None,
         typer.Option(metavar="TOUR", help="Start from the tour in this file.", show_default=False),
     ] = None,
-    depot: DepotOption = None,
-    required: RequiredOption = None,
-    forbidden: ForbiddenOption = None,
     output: Annotated[
         list[str] | None,
         typer.Option(
             "--output",
             "-o",
             metavar="FILE",
-            help="Write the tour; the ending decides: .html (map), .png, .svg, .csv (itinerary), "
-            ".geojson, .gpx, .json, .tour; or - for standard output. May be given several times.",
+            help="Write the tour; the ending decides: .html (map), .pdf (sheets for the "
+            "drivers), .png, .svg, .csv and .xlsx (itinerary), .kml, .gpkg, .geojson, .gpx, "
+            ".json, .tour; or - for standard output. May be given several times.",
             show_default=False,
         ),
     ] = None,
+    near: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLAN",
+            help="Prefer the stops of this plan, an itinerary that covertour wrote.",
+            show_default=False,
+        ),
+    ] = None,
+    near_cost: Annotated[
+        float | None,
+        typer.Option(
+            "--near-cost",
+            parser=at_least(0),
+            metavar="COST",
+            help="How much longer the tour may be to avoid a new stop; by default as much as the "
+            "plan's mean leg.",
+            show_default=False,
+        ),
+    ] = None,
+    tiles: TilesOption = None,
+    excel: ExcelOption = False,
     format: FormatOption = None,
     as_json: JsonOption = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
@@ -184,12 +212,16 @@ def solve(
     to_standard = options.STANDARD in outputs
     if as_json and to_standard:
         raise InputError("--json and --output -: both are for standard output; give one of them")
-    options.check_outputs(outputs, [file, start], outcome=True, format=format)
-    instance = options.load_instance(
-        file, nearest, radius, metric, depot, required, forbidden, quiet=quiet or as_json
-    )
+    options.check_outputs(outputs, [file, start, near], outcome=True, format=format)
+    if near_cost is not None and near is None:
+        raise InputError("--near-cost: goes with --near PLAN")
+    instance = options.load_instance(file, asked, quiet=quiet or as_json)
     options.check_outputs_fit(instance, outputs, format)
+    manner = Manner(tiles, asked.times, excel)
     start_tour = None if start is None else options.load_tour(start, instance)
+    old = None if near is None else Old.read(near, instance, near_cost, quiet or as_json)
+    if not (quiet or as_json):
+        options.tell_of_oddities(instance)
 
     # What is wrong with the files has been told by now, before the search is even loaded.
     from covertour.solving.methods import METHODS, default_stop
@@ -204,15 +236,27 @@ def solve(
     stop = _stop(seconds, iterations, target, no_improvement, gap)
     if seconds is None and iterations is None and no_improvement is None:
         stop |= default_stop(instance, method)
-    result = _search(instance, method, stop, seed, workers, start_tour, quiet, decoding)
-    written, failures = options.write_outputs(outputs, instance, result, format)
+    asked_for = instance if old is None else old.preferred(instance)
+    with options.on_cluster(cluster) as executor:
+        result = _search(
+            asked_for, method, stop, seed, workers, start_tour, quiet, decoding, executor
+        )
+    kept = ""
+    if old is not None:
+        kept = old.in_words(result)
+        # What is shown and written is the tour among the places as they are: a new stop is no way
+        # to drive. What was proven is proven of another cost.
+        result = replace(result, instance=instance, bound=None, trace=())
+    written, failures = options.write_outputs(outputs, instance, result, format, manner)
     if as_json:
         show.say(result.to_json())
     elif not quiet and not to_standard:
-        show.summary(instance, result)
+        show.summary(instance, result, manner.times)
+        if kept:
+            show.say(kept)
         show.say("")
         if len(result.tour) <= show.LONGEST_ITINERARY:
-            show.itinerary(instance, result.tour)
+            show.itinerary(instance, result.tour, manner.times)
             show.say("")
         options.tell_written(written)
         advice = _where_to_look(instance, result, written)
@@ -289,6 +333,7 @@ def _search(
     start: Tour | None = None,
     quiet: bool = False,
     decoding: Decoding | None = None,
+    executor: Executor | None = None,
 ) -> Result:
     """Solve, telling whoever watches the terminal how it goes."""
     from covertour.solving.loading import load
@@ -313,6 +358,7 @@ def _search(
             workers=workers,
             start=start,
             decoding=decoding,
+            executor=executor,
             on_progress=on_progress,
         )
 
@@ -330,6 +376,7 @@ def methods(as_json: JsonOption = False) -> None:
                 "summary": method.summary,
                 "learned": method.model is not None,
                 "proves": method.proves,
+                "handles": [feature for feature in FEATURES if feature in method.handles],
             }
             for name, method in METHODS.items()
         ]
@@ -338,8 +385,11 @@ def methods(as_json: JsonOption = False) -> None:
     table = Table(box=None, padding=(0, 3, 0, 0), header_style="bold", pad_edge=False)
     table.add_column("method", no_wrap=True)
     table.add_column("what it does")
+    table.add_column("beyond the plain problem")
     for name, method in METHODS.items():
-        table.add_row(name, method.summary)
+        handled = [feature for feature in FEATURES if feature in method.handles]
+        everything = len(handled) == len(FEATURES)
+        table.add_row(name, method.summary, "everything" if everything else ", ".join(handled))
     show.show(table)
 
 

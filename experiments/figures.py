@@ -1,7 +1,7 @@
-"""The figures in README, taken from the files of results: ``python -m experiments.figures``.
+"""The figures in README and docs, from the files of results: ``python -m experiments.figures``.
 
-figures.toml tells which figure stands where and where it comes from; this writes them all again,
-and a test compares README with the files. README itself holds no marks.
+figures.toml tells which figure stands on which page and where it comes from; this writes them all
+again, and a test compares the pages with the files. The pages themselves hold no marks.
 
 A figure is found by the words around it, a table by its first line. ``file`` is a CSV file, seen
 from the root of the repository; ``where`` picks its rows; a value is a column, a format of Python
@@ -23,7 +23,7 @@ from typing import Any
 from covertour.bench import percent_text, time_text
 
 ROOT = Path(__file__).parents[1]
-README = ROOT / "README.md"
+README = "README.md"
 SOURCES = Path(__file__).with_name("figures.toml")
 
 SUMMARIES: dict[str, Callable[[Sequence[float]], float]] = {
@@ -34,8 +34,18 @@ SUMMARIES: dict[str, Callable[[Sequence[float]], float]] = {
 }
 
 
+def pages(sources: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The figures and tables of each page, by its path; README's where none is named."""
+    found: dict[str, dict[str, Any]] = {}
+    for kind in ("figure", "table"):
+        for one in sources.get(kind, []):
+            page = found.setdefault(one.get("page", README), {})
+            page.setdefault(kind, []).append(one)
+    return found
+
+
 def refreshed(text: str, sources: dict[str, Any], root: Path = ROOT) -> str:
-    """The page with all its figures as the files have them now."""
+    """A page with all its figures as the files have them now."""
     for figure in sources.get("figure", []):
         text = _with_figure(text, figure, root)
     for table in sources.get("table", []):
@@ -52,7 +62,7 @@ def _with_figure(text: str, figure: dict[str, str], root: Path) -> str:
     pattern = re.compile(f"({before})(.{{1,20}}?)({after})", re.DOTALL)
     found = len(pattern.findall(text))
     if found != 1:
-        raise ValueError(f"README has {words!r} {found} times, expected once")
+        raise ValueError(f"the page has {words!r} {found} times, expected once")
     return pattern.sub(lambda match: match[1] + _figure(figure, root) + match[3], text)
 
 
@@ -78,7 +88,7 @@ def _with_table(text: str, table: dict[str, Any], root: Path) -> str:
     pattern = re.compile(rf"({re.escape(heading)}\n\|[-:| ]+\|\n)((?:\|.*\|\n)*)")
     found = pattern.findall(text)
     if len(found) != 1:
-        raise ValueError(f"README has {heading!r} {len(found)} times, expected once")
+        raise ValueError(f"the page has {heading!r} {len(found)} times, expected once")
     columns = [column.partition(" ")[::2] for column in table["columns"]]
     lines = "".join(
         f"| {' | '.join(_shown(row, name, form) for name, form in columns)} |\n"
@@ -115,14 +125,17 @@ def _shown(row: dict[str, str], name: str, form: str) -> str:
 
 
 def main() -> int:
-    """Write README again; 1 if it was not as the files have it."""
-    text = README.read_text(encoding="utf-8")
-    new = refreshed(text, tomllib.loads(SOURCES.read_text(encoding="utf-8")))
-    if new == text:
-        return 0
-    README.write_text(new, encoding="utf-8")
-    print(f"wrote {README}")
-    return 1
+    """Write the pages again; 1 if one was not as the files have it."""
+    changed = 0
+    for name, sources in pages(tomllib.loads(SOURCES.read_text(encoding="utf-8"))).items():
+        page = ROOT / name
+        text = page.read_text(encoding="utf-8")
+        new = refreshed(text, sources)
+        if new != text:
+            page.write_text(new, encoding="utf-8")
+            print(f"wrote {page}")
+            changed = 1
+    return changed
 
 
 if __name__ == "__main__":

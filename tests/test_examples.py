@@ -35,11 +35,13 @@ def test_an_example_runs(script: Path, tmp_path: Path) -> None:
     assert "stops" in run(tmp_path, str(script))
 
 
-def test_the_python_in_readme_runs(tmp_path: Path) -> None:
+def test_the_python_in_readme_and_docs_runs(tmp_path: Path) -> None:
     shutil.copy(EXAMPLES / "villages.csv", tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", (PROJECT / "README.md").read_text(), re.DOTALL)
-    *first, many = blocks
-    code = "\n".join([*first, "instances = [instance] * 3", many, "print(results[0])"])
+    first, many, own = (
+        "\n".join(re.findall(r"```python\n(.*?)```", (PROJECT / page).read_text(), re.DOTALL))
+        for page in ("README.md", "docs/learning.md", "CONTRIBUTING.md")
+    )
+    code = "\n".join([first, "instances = [instance] * 3", many, own, "print(results[0])"])
     printed = run(tmp_path, "-c", re.sub(r"seconds=\d+", "seconds=0.1", code))
     assert "method lns" in printed
     assert "method am-gain" in printed

@@ -23,6 +23,13 @@ def draw_picture(instance: covertour.Instance, result: covertour.Result) -> None
     shrink(HERE / "senegal.png")
 
 
+def draw_frontier(instance: covertour.Instance) -> None:
+    """How far to travel to reach how many people, as ``senegal-frontier.png``."""
+    found = covertour.frontier(instance, seconds=20.0)
+    found.plot().figure.savefig(HERE / "senegal-frontier.png", dpi=150)
+    shrink(HERE / "senegal-frontier.png")
+
+
 def photograph_map(instance: covertour.Instance, result: covertour.Result) -> None:
     """The HTML map in a browser, as ``senegal-map.png``."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -56,11 +63,12 @@ def shrink(path: Path) -> None:
 
 
 def main() -> None:
-    """Solve the bundled example and make both pictures."""
+    """Solve the bundled example and make the pictures."""
     instance = covertour.read(demo_path(), radius=20)
     result = covertour.solve(instance)
     draw_picture(instance, result)
     photograph_map(instance, result)
+    draw_frontier(instance)
 
 
 if __name__ == "__main__":

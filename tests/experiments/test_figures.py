@@ -1,4 +1,4 @@
-"""The figures in README are those of the files of results."""
+"""The figures in README and docs are those of the files of results."""
 
 from __future__ import annotations
 
@@ -23,11 +23,13 @@ def figure(text: str, value: str, where: str = "") -> dict[str, list[dict[str, s
     return {"figure": [{"text": text, "file": "a.csv", "where": where, "value": value}]}
 
 
-def test_readme_holds_what_the_files_hold_and_no_marks() -> None:
-    text = figures.README.read_text(encoding="utf-8")
-    sources = tomllib.loads(figures.SOURCES.read_text(encoding="utf-8"))
-    assert refreshed(text, sources) == text, "run python -m experiments.figures"
-    assert "<!--" not in text
+def test_pages_hold_what_the_files_hold_and_no_marks() -> None:
+    found = figures.pages(tomllib.loads(figures.SOURCES.read_text(encoding="utf-8")))
+    assert "README.md" in found
+    for page, sources in found.items():
+        text = (figures.ROOT / page).read_text(encoding="utf-8")
+        assert refreshed(text, sources) == text, "run python -m experiments.figures"
+        assert "<!--" not in text
 
 
 def test_a_figure_is_written_between_its_words(results: Path) -> None:

@@ -15,7 +15,6 @@ import copy
 import math
 from dataclasses import dataclass, replace
 from time import process_time
-from typing import Any
 
 import numpy as np
 import torch
@@ -25,8 +24,15 @@ from covertour import MaxIterations, random_instance, solve
 from covertour.neural.config import Config, config_from, rule_range
 from covertour.neural.models import make_model
 from covertour.neural.training.batch import Draw, batch_of, draw
+from covertour.neural.training.critic import credit_of, make_critic
 from covertour.neural.training.episodes import rules_of, score_episodes, tours_of
-from covertour.neural.training.objective import lengths_of, weighted
+from covertour.neural.training.objective import (
+    Networks,
+    entropies,
+    lengths_of,
+    per_choice,
+    weighted,
+)
 from covertour.neural.training.optimiser import Optimiser, clip, follow
 from covertour.neural.training.validation import greedy_length
 
@@ -39,7 +45,7 @@ class Variant:
     log-probabilities are averaged over the stops of a tour instead of summed. ``deviation``: a
     tour's advantage is divided by the deviation over its instance. ``symmetries``: so many of an
     instance's eight symmetric copies share a baseline. ``stratified``: the first stops of an
-    instance's tours are drawn from equal shares of the distribution.
+    instance's tours are drawn from equal shares of the distribution. ``trace``: λ of a critic.
     """
 
     form: str = "released"
@@ -59,9 +65,11 @@ class Variant:
     deviation: bool = False
     symmetries: int = 1
     stratified: bool = False
+    trace: float = 0.9
 
 
 ADAM, MUON = Variant(), Variant(optimiser="muon")
+CRITIC = replace(MUON, baseline="critic")
 VARIANTS = {
     "adam": ADAM,
     "adam-5e-4": replace(ADAM, learning_rate=5e-4),
@@ -87,6 +95,11 @@ VARIANTS = {
     "muon-layer": replace(MUON, normalisation="layer"),
     "muon-symmetries": replace(MUON, symmetries=8),
     "muon-average": replace(MUON, average=0.99),
+    "critic": CRITIC,
+    "critic-1": replace(CRITIC, trace=1.0),
+    "critic-0.95": replace(CRITIC, trace=0.95),
+    "critic-0.7": replace(CRITIC, trace=0.7),
+    "critic-entropy": replace(CRITIC, entropy=0.03),
 }
 """The variants by name."""
 
@@ -124,16 +137,17 @@ def trial(variant: Variant, places: int, seconds: float, seed: int) -> str:
     model = make_model(config.model, seed)
     mean = copy.deepcopy(model) if variant.average > 0 else model
     best = copy.deepcopy(model) if variant.baseline == "greedy" else None
-    optimiser = Optimiser(model, config.train)
+    critic = make_critic(seed) if variant.baseline == "critic" else None
+    optimiser = Optimiser(model, config.train, critic)
     generator = torch.Generator().manual_seed(seed)
     instances = [random_instance(places, nearest=7, seed=10**6 + one) for one in range(200)]
     steps, began = 0, process_time()
     while (done := (process_time() - began) / seconds) < 1:
-        step_of(variant, config, model, best, generator, done)
+        optimiser.zero_grad()
+        step_of(variant, config, Networks(model, best, critic), generator, done)
         clip(model, variant.clip_norm)
         warm = min(1.0, 50 * done + 0.02)
         optimiser.step(warm * 0.5 * (1 + math.cos(math.pi * done)))
-        model.zero_grad()
         steps += 1
         if mean is not model:
             follow(mean, model, variant.average, steps)
@@ -153,12 +167,12 @@ def trial(variant: Variant, places: int, seconds: float, seed: int) -> str:
 def step_of(
     variant: Variant,
     config: Config,
-    model: Any,
-    best: Any,
+    networks: Networks,
     generator: torch.Generator,
     done: float,
 ) -> None:
     """Add the gradient of a step."""
+    model, best, critic = networks.model, networks.best_policy, networks.critic
     b, r, places = variant.batch, variant.rollouts, config.stage[0].sizes[0]
     drawn = with_symmetries(
         draw(b // variant.symmetries, places, [rule_range("nearest 7")], generator),
@@ -184,12 +198,15 @@ def step_of(
     if variant.mean:
         above = above / (0.1 * episodes.counts)
     scored = score_episodes(model, config.model, code, rules, episodes)
+    if critic is not None:
+        credit = credit_of(critic, batch, scored.pairs, costs, variant.trace)
+        (credit.loss / (b * r)).backward()
+        above = credit.advantages
+    else:
+        above = per_choice(scored.pairs, above)
     loss = weighted(scored, above) / (b * r)
     if variant.entropy:
-        p = scored.log_p.exp()
-        entropy = -(p * scored.log_p.masked_fill(p == 0, 0.0)).sum(-1)
-        real = torch.from_numpy(scored.pairs.tour >= 0)
-        loss = loss - variant.entropy * (1 - done) * (entropy * real).sum() / (b * r)
+        loss = loss - variant.entropy * (1 - done) * entropies(scored).sum() / (b * r)
     loss.backward()
 
 

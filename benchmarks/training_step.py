@@ -18,7 +18,7 @@ from covertour.neural.config import MODELS, Config, config_from
 from covertour.neural.models import make_model
 from covertour.neural.training.batch import batch_of
 from covertour.neural.training.decoding import sample
-from covertour.neural.training.objective import reinforce
+from covertour.neural.training.objective import Networks, reinforce
 from covertour.neural.training.train import draw_step
 
 
@@ -34,7 +34,7 @@ def loop_gradient(config: Config, model: torch.nn.Module, step: int) -> None:
 def two_pass_gradient(config: Config, model: torch.nn.Module, step: int) -> None:
     """A step as the training makes it."""
     drawn, noise = draw_step(config, config.stage[0], step)
-    reinforce(config, model, None, drawn, noise)
+    reinforce(config, Networks(model), drawn, noise)
 
 
 def seconds_of(function, config: Config, model: torch.nn.Module, step: int) -> float:

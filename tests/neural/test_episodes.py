@@ -19,7 +19,7 @@ from covertour.neural.training.episodes import (
     score_episodes,
     tours_of,
 )
-from covertour.neural.training.objective import weighted
+from covertour.neural.training.objective import per_choice, weighted
 from covertour.neural.training.recurrence import memories
 
 SMALL = {"width": 16, "heads": 2, "layers": 2, "feed_forward": 32}
@@ -75,7 +75,7 @@ def test_tours_and_gradients_are_those_of_the_loop(config: ModelConfig) -> None:
     episodes = tours_of(model, config, code, rules, noise, ROLLOUTS)
     assert same_tours(expected, episodes)
     scored = score_episodes(model, config, code, rules, episodes)
-    weighted(scored, weights).backward()
+    weighted(scored, per_choice(scored.pairs, weights)).backward()
     largest = max(float(gradient.abs().max()) for gradient in wanted.values())
     for name, weight in model.named_parameters():
         torch.testing.assert_close(weight.grad, wanted[name], rtol=1e-4, atol=1e-6 * largest)

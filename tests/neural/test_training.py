@@ -25,6 +25,7 @@ from covertour.neural.training.checkpoint import load_model
 from covertour.neural.training.decoding import greedy, sample, score
 from covertour.neural.training.episodes import Episodes
 from covertour.neural.training.objective import (
+    Networks,
     costs_of,
     imitate,
     lengths_of,
@@ -100,9 +101,12 @@ def imitating(config: Config) -> Config:
         config_of("am-gain", schedule="cosine", warmup_steps=1, checkpoint_every=2),
         config_of("am-dynamic", baseline="greedy", epoch_steps=1, checkpoint_every=2),
         config_of("pn-dynamic", checkpoint_every=2, optimiser="muon", average=0.9),
+        config_of(
+            "am-dynamic", baseline="critic", entropy=0.1, optimiser="muon", checkpoint_every=2
+        ),
         imitating(config_of("am", steps=1, checkpoint_every=2)),
     ],
-    ids=["shared", "greedy", "muon-averaged", "imitation"],
+    ids=["shared", "greedy", "muon-averaged", "critic", "imitation"],
 )
 def test_a_killed_training_resumes_to_the_same_bits(config: Config, tmp_path: Path) -> None:
     whole, cut = tmp_path / "whole", tmp_path / "cut"
@@ -200,7 +204,7 @@ def test_the_gradient_is_that_of_reinforce_with_its_baseline(
     model, best = make_model(config.model, 1), make_model(config.model, 2)
     drawn, noise = draw_step(config, config.stage[0], 0)
     policy = best if baseline == "greedy" else None
-    sums = reinforce(config, model, policy, drawn, noise)
+    sums = reinforce(config, Networks(model, policy), drawn, noise)
     found = {name: weight.grad.clone() for name, weight in model.named_parameters()}
     batch = batch_of(drawn, "c/N")
     tours = sample(model, batch, noise, useful=False)

@@ -20,7 +20,7 @@ FORMS = ("text", "released")
 GUIDANCE = ("c/N", "(c-1)/N")
 NORMALISATIONS = ("layer", "instance")
 MASKS = ("visited", "useful")
-BASELINES = ("shared", "greedy")
+BASELINES = ("shared", "greedy", "critic")
 OPTIMISERS = ("adam", "muon")
 SCHEDULES = ("constant", "cosine")
 LEARN = ("reinforce", "imitate")
@@ -143,7 +143,10 @@ class TrainConfig:
 
     ``baseline``: ``greedy`` compares a sampled tour with the greedy one of the best policy so far,
     as in the paper, and looks for a better policy after every ``epoch_steps``, on
-    ``epoch_instances``; ``shared`` compares the ``rollouts`` of an instance with their mean.
+    ``epoch_instances``; ``shared`` compares the ``rollouts`` of an instance with their mean;
+    ``critic`` compares each choice with what a small network expects, see
+    :mod:`covertour.neural.training.critic`, whose λ is ``trace``. ``entropy``: how much the entropy
+    of each choice counts against the cost; it falls with the learning rate.
     ``batch`` instances per step, over all processes. ``optimiser``: ``adam``, or ``muon`` for the
     matrices, with a learning rate of its own, ``muon_rate``. ``average``: how much of the running
     average of the weights stays at each step; it is what is validated and kept; 0 for the weights
@@ -166,6 +169,8 @@ class TrainConfig:
     warmup_steps: int = 0
     clip_norm: float = 1.0
     raw_share: float = 0.1
+    trace: float = 0.9
+    entropy: float = 0.0
     initial: str = ""
     epoch_steps: int = 1_250
     epoch_instances: int = 1_024
@@ -187,11 +192,15 @@ class TrainConfig:
         _within("train.warmup_steps", self.warmup_steps, 0, 10**9)
         _within("train.clip_norm", self.clip_norm, 0.0, 1e9)
         _within("train.raw_share", self.raw_share, 0.0, 1.0)
+        _within("train.trace", self.trace, 0.0, 1.0)
+        _within("train.entropy", self.entropy, 0.0, 1e3)
         everies = ("epoch_steps", "epoch_instances", "log_every", "validate_every")
         for key in (*everies, "checkpoint_every"):
             _within(f"train.{key}", getattr(self, key), 1, 10**9)
-        if self.baseline == "shared" and self.rollouts < 2:
-            raise InputError("train.rollouts: the shared baseline needs at least 2, got 1")
+        if self.baseline != "greedy" and self.rollouts < 2:
+            raise InputError(
+                f"train.rollouts: the {self.baseline} baseline needs at least 2, got 1"
+            )
 
 
 @dataclass(frozen=True)

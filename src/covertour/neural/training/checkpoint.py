@@ -6,6 +6,7 @@ replaces the one before. So at any moment the JSON names a file that is whole.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ from covertour.neural.inference.weightfile import (
     write_weights,
 )
 from covertour.neural.models import make_model
+from covertour.neural.training.objective import Networks
 from covertour.neural.training.optimiser import Optimiser
 from covertour.neural.training.runs import CHECKPOINT, read_json, write_json
 from covertour.problem.errors import InputError
@@ -58,18 +60,20 @@ def save_checkpoint(
     directory: Path,
     config: Config,
     progress: Progress,
-    model: nn.Module,
-    baseline: nn.Module | None,
+    networks: Networks,
     mean: nn.Module,
     optimiser: Optimiser,
 ) -> None:
     """Write all that a training needs to go on as if it had not been interrupted."""
-    tensors = {f"model/{name}": value for name, value in model.state_dict().items()}
-    if baseline is not None:
-        tensors |= {f"baseline/{name}": value for name, value in baseline.state_dict().items()}
-    if mean is not model:
-        tensors |= {f"mean/{name}": value for name, value in mean.state_dict().items()}
-    for name, weight in model.named_parameters():
+    kept = {"model": networks.model, "baseline": networks.best_policy, "critic": networks.critic}
+    kept["mean"] = None if mean is networks.model else mean
+    tensors = {
+        f"{what}/{name}": value
+        for what, network in kept.items()
+        if network is not None
+        for name, value in network.state_dict().items()
+    }
+    for name, weight in _learning(networks):
         for key, value in optimiser.state_of(weight).items():
             tensors[f"optimiser/{name}/{key}"] = value
     file = f"checkpoint-{progress.step:09d}.safetensors"
@@ -91,12 +95,12 @@ def save_checkpoint(
 def load_checkpoint(
     directory: Path,
     config: Config,
-    model: nn.Module,
-    baseline: nn.Module | None,
+    networks: Networks,
     mean: nn.Module,
     optimiser: Optimiser,
 ) -> Progress:
     """Put a training back to where its last checkpoint was."""
+    model, baseline, critic = networks.model, networks.best_policy, networks.critic
     path = directory / CHECKPOINT
     content = checked_format(path, read_json(path))
     saved = config_from(content.get("config", {}), (), str(path))
@@ -120,9 +124,12 @@ def load_checkpoint(
         # A training that had another baseline starts this one from its current policy.
         policy = _under("baseline/", tensors) or _under("model/", tensors)
         _fill(file, baseline, policy, config.model.name)
+    if critic is not None and (known := _under("critic/", tensors)):
+        # One that had none before starts with a new critic.
+        _fill(file, critic, known, "critic")
     if mean is not model:
         _fill(file, mean, _under("mean/", tensors) or _under("model/", tensors), config.model.name)
-    for name, weight in model.named_parameters():
+    for name, weight in _learning(networks):
         moments = _under(f"optimiser/{name}/", tensors)
         if any(value.numel() not in (1, weight.numel()) for value in moments.values()):
             raise InputError(f"{file}: the optimiser's numbers do not fit {name}")
@@ -134,6 +141,14 @@ def load_checkpoint(
                 }
             )
     return progress
+
+
+def _learning(networks: Networks) -> Iterator[tuple[str, nn.Parameter]]:
+    """All weights that are learned, by name."""
+    yield from networks.model.named_parameters()
+    if networks.critic is not None:
+        for name, weight in networks.critic.named_parameters():
+            yield f"critic/{name}", weight
 
 
 def _told(config: ModelConfig) -> str:

@@ -1,7 +1,8 @@
-"""Compiled parts of a training step: draw the next stops, and replay whole tours."""
+"""Compiled parts of a training step: draw stops, replay whole tours, credit each choice."""
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -116,3 +117,98 @@ def replay(rules, stops, counts, useful, tours, pairs):
         for rest in range(at, q):
             pairs.tour[i, rest] = -1
             pairs.free[i, rest, 0] = True
+
+
+@entry
+def pay(pairs, distances, costs, spent, paid):
+    """What tours cost before each choice and by it, float64[b, q] both.
+
+    ``distances``: float64[b, n, n]; ``costs``: float64[b * r] of the tours. A choice costs the leg
+    to the stop; the last one all that is left, which is the way back too.
+    """
+    b, q = pairs.tour.shape
+    for i in range(b):
+        so_far = 0.0
+        for at in range(q):
+            tour = pairs.tour[i, at]
+            if tour < 0:
+                break
+            if pairs.begun[i, at]:
+                leg = distances[i, pairs.last[i, at], pairs.chosen[i, at]]
+            else:
+                so_far = leg = 0.0
+            spent[i, at] = so_far
+            if at + 1 == q or pairs.tour[i, at + 1] != tour:
+                leg = costs[tour] - so_far
+            paid[i, at] = leg
+            so_far += leg
+
+
+@entry
+def credit(pairs, paid, values, trace, advantages, to_come):
+    """The advantage of each choice and what came from it on, float64[b, q] both; lower is better.
+
+    ``values``: float64[b, q], what was expected to come before each choice.
+    """
+    b, q = pairs.tour.shape
+    for i in range(b):
+        advantage = after = rest = 0.0
+        for at in range(q - 1, -1, -1):
+            tour = pairs.tour[i, at]
+            if tour < 0:
+                continue
+            if at + 1 == q or pairs.tour[i, at + 1] != tour:
+                advantage = after = rest = 0.0
+            advantage = paid[i, at] + after - values[i, at] + trace * advantage
+            rest += paid[i, at]
+            after = values[i, at]
+            advantages[i, at] = advantage
+            to_come[i, at] = rest
+
+
+OUTLOOK = 12
+"""How many numbers about the state before a choice :func:`look_ahead` gives."""
+
+
+@entry(allocates=True)
+def look_ahead(pairs, distances, points, spent, mean, seen):
+    """Numbers about the state before each choice but the first ones, into float32[b, q, 12].
+
+    ``distances``: float64[b, n, n]; ``points``: float32[b, n, 2]; ``mean``: float64[b], of the
+    costs of an instance's tours. Told are what is spent and what is left of the mean, the way back
+    from the last stop, how many places are uncovered, how far they are from the last and the first
+    stop (nearest, mean, farthest), and how scattered they are.
+    """
+    b, q, n = pairs.uncovered.shape
+    near, far, total, place, square = np.empty((5, 2))
+    for i in range(b):
+        for at in range(q):
+            if not pairs.begun[i, at]:
+                continue
+            count = 0
+            near[:] = np.inf
+            far[:] = total[:] = place[:] = square[:] = 0.0
+            for p in range(n):
+                if not pairs.uncovered[i, at, p]:
+                    continue
+                count += 1
+                for k in range(2):
+                    stop = pairs.first[i, at] if k else pairs.last[i, at]
+                    way = distances[i, stop, p]
+                    near[k] = min(near[k], way)
+                    far[k] = max(far[k], way)
+                    total[k] += way
+                    place[k] += points[i, p, k]
+                    square[k] += points[i, p, k] ** 2
+            row = seen[i, at]
+            row[0] = spent[i, at]
+            row[1] = mean[i] - spent[i, at]
+            row[2] = distances[i, pairs.last[i, at], pairs.first[i, at]]
+            row[3] = count / n
+            if count > 0:
+                for k in range(2):
+                    row[4 + k] = near[k]
+                    row[6 + k] = total[k] / count
+                    row[8 + k] = far[k]
+                    variance = square[k] / count - (place[k] / count) ** 2
+                    row[10 + k] = math.sqrt(max(variance, 0.0))

@@ -15,8 +15,10 @@ import torch
 from torch import Tensor
 
 from covertour.neural.config import Config, ModelConfig, StageConfig
+from covertour.neural.inference.environment import Rules
 from covertour.neural.inference.polish import Tables, polish
 from covertour.neural.training.batch import Batch, Draw, batch_of
+from covertour.neural.training.critic import Critic, credit_of
 from covertour.neural.training.episodes import (
     Episodes,
     Scored,
@@ -24,6 +26,7 @@ from covertour.neural.training.episodes import (
     score_episodes,
     tours_of,
 )
+from covertour.neural.training.kernels import Pairs
 from covertour.problem.instance import Instance
 from covertour.problem.metric import FloatArray, IntArray
 
@@ -51,13 +54,31 @@ def parts_of(drawn: Draw, rollouts: int) -> Iterator[slice]:
         yield slice(first, min(first + most, count))
 
 
-def reinforce(config: Config, model: Any, best_policy: Any, drawn: Draw, noise: Tensor) -> Sums:
+@dataclass(frozen=True)
+class Networks:
+    """What learns, and what it is compared with.
+
+    ``best_policy``: θ*, whose greedy tours are the ``greedy`` baseline; ``critic``: what a
+    training with that baseline has.
+    """
+
+    model: Any
+    best_policy: Any = None
+    critic: Critic | None = None
+
+
+def reinforce(
+    config: Config, networks: Networks, drawn: Draw, noise: Tensor, entropy: float = 0.0
+) -> Sums:
     """Add the gradient of line 7 of the training algorithm over the number of tours.
 
     (L(π) - b(s)) ∇ log p(π | s), where L is the cost of a tour and b(s) that of the baseline
-    policy's greedy tour or, with the shared baseline, the mean over the rollouts of the instance.
+    policy's greedy tour or, with the shared baseline, the mean over the rollouts of the instance;
+    with a critic each choice has an advantage of its own in the place of L(π) - b(s). ``entropy``:
+    how much the entropy of a choice counts against the cost.
     """
-    rollouts = noise.shape[1]
+    model, rollouts = networks.model, noise.shape[1]
+    tours = noise.shape[:2].numel()
     total_cost = total_loss = 0.0
     for part in parts_of(drawn, rollouts):
         batch = batch_of(drawn.part(part), config.model.guidance)
@@ -65,27 +86,49 @@ def reinforce(config: Config, model: Any, best_policy: Any, drawn: Draw, noise: 
         code = model.encode(batch)
         episodes = tours_of(model, config.model, code, rules, noise[part], rollouts)
         costs = costs_of(config, batch, episodes)
-        if best_policy is None:
-            baseline = costs.mean(axis=1, keepdims=True)
-        else:
-            with torch.no_grad():
-                theirs = tours_of(
-                    best_policy, config.model, best_policy.encode(batch), rules, None, 1
-                )
-            baseline = costs_of(config, batch, theirs)
         scored = score_episodes(model, config.model, code, rules, episodes)
-        loss = weighted(scored, costs - baseline) / noise.shape[:2].numel()
+        if networks.critic is not None:
+            credit = credit_of(networks.critic, batch, scored.pairs, costs, config.train.trace)
+            (credit.loss / tours).backward()  # type: ignore[no-untyped-call]
+            advantages = credit.advantages
+        else:
+            baseline = costs.mean(axis=1, keepdims=True)
+            if networks.best_policy is not None:
+                baseline = costs_of(
+                    config, batch, greedy_tours(networks.best_policy, config.model, batch, rules)
+                )
+            advantages = per_choice(scored.pairs, costs - baseline)
+        loss = weighted(scored, advantages) / tours
+        total_loss += float(loss.detach())
+        if entropy > 0:
+            loss = loss - entropy * entropies(scored).sum() / tours
         loss.backward()  # type: ignore[no-untyped-call]
         total_cost += float(costs.sum())
-        total_loss += float(loss.detach())
-    return Sums(noise.shape[:2].numel(), total_cost, total_loss)
+    return Sums(tours, total_cost, total_loss)
+
+
+@torch.no_grad()
+def greedy_tours(policy: Any, config: ModelConfig, batch: Batch, rules: Rules) -> Episodes:
+    """The greedy tour of each instance of a batch."""
+    return tours_of(policy, config, policy.encode(batch), rules, None, 1)
+
+
+def per_choice(pairs: Pairs, weights: FloatArray) -> FloatArray:
+    """Weights of tours, float64[b, r], for all of their choices, float64[b, q]."""
+    each: FloatArray = weights.ravel()[np.maximum(pairs.tour, 0)] * (pairs.tour >= 0)
+    return each
 
 
 def weighted(scored: Scored, weights: FloatArray) -> Tensor:
-    """Σ of the tours' log-probabilities times their weights, float64[b, r]."""
-    tour = scored.pairs.tour
-    each = weights.ravel()[np.maximum(tour, 0)] * (tour >= 0)
-    return (scored.chosen * torch.from_numpy(each.astype(np.float32))).sum()
+    """Σ of the choices' log-probabilities times their weights, float64[b, q]."""
+    return (scored.chosen * torch.from_numpy(weights.astype(np.float32))).sum()
+
+
+def entropies(scored: Scored) -> Tensor:
+    """-Σ p log p of each choice, float32[b, q]; 0 for padding."""
+    p = scored.log_p.exp()
+    every = -(p * scored.log_p.masked_fill(p == 0, 0.0)).sum(-1)
+    return every * torch.from_numpy(scored.pairs.tour >= 0)
 
 
 def costs_of(config: Config, batch: Batch, episodes: Episodes) -> FloatArray:
@@ -177,14 +220,14 @@ def without_idle_stops(covers: np.ndarray, tour: IntArray) -> IntArray:
 def step_gradient(
     config: Config,
     stage: StageConfig,
-    model: Any,
-    best_policy: Any,
+    networks: Networks,
     drawn: Draw,
     noise: Tensor,
+    rate: float,
     teach: Teach | None,
 ) -> Sums:
-    """Add the gradient of a step of this stage to the weights'."""
+    """Add the gradient of a step of this stage, at this share of the learning rate, to the rest."""
     if stage.learn == "imitate":
         assert teach is not None
-        return imitate(config.model, model, drawn, teach, noise[:, :, 0])
-    return reinforce(config, model, best_policy, drawn, noise)
+        return imitate(config.model, networks.model, drawn, teach, noise[:, :, 0])
+    return reinforce(config, networks, drawn, noise, config.train.entropy * rate)

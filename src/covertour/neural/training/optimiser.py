@@ -10,14 +10,20 @@ from torch import nn
 
 from covertour.neural.config import Config, TrainConfig
 
+CRITIC_RATE = 1e-3
+"""The full learning rate of a critic."""
+
 
 class Optimiser:
     """Adam for all weights or, with ``muon``, Muon for the matrices and Adam for the rest.
 
-    Muon (Jordan 2024) makes the step of a matrix orthogonal; its learning rate is ``muon_rate``.
+    Muon (Jordan 2024) makes the step of a matrix orthogonal; its learning rate is ``muon_rate``. A
+    critic always learns by Adam.
     """
 
-    def __init__(self, model: nn.Module, config: TrainConfig) -> None:
+    def __init__(
+        self, model: nn.Module, config: TrainConfig, critic: nn.Module | None = None
+    ) -> None:
         named = list(model.named_parameters())
         matrices = [
             weight
@@ -33,6 +39,25 @@ class Optimiser:
             muon: Any = torch.optim.Muon
             rate = config.muon_rate
             self.parts.append((muon(matrices, lr=rate, weight_decay=0.0), rate))
+        if critic is not None:
+            weights = list(critic.parameters())
+            adam = torch.optim.Adam(weights, lr=CRITIC_RATE, fused=True)
+            self.parts.append((adam, CRITIC_RATE))
+
+    @property
+    def weights(self) -> list[nn.Parameter]:
+        """All weights that it changes."""
+        return [
+            weight
+            for optimiser, _ in self.parts
+            for group in optimiser.param_groups
+            for weight in group["params"]
+        ]
+
+    def zero_grad(self) -> None:
+        """Forget the gradients."""
+        for optimiser, _ in self.parts:
+            optimiser.zero_grad()
 
     def step(self, share: float) -> None:
         """Change the weights by their gradients, at this share of the full learning rate."""

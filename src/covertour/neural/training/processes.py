@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -51,11 +50,12 @@ class Average:
     ending: bool
 
 
-def average(model: Any, cost: float, loss: float, ending: bool, count: int) -> Average:
-    """Give all processes the mean of their gradients; and the mean of cost and loss."""
+def average(
+    weights: Sequence[Tensor], cost: float, loss: float, ending: bool, count: int
+) -> Average:
+    """Give the weights of all processes the mean of their gradients; the mean of cost and loss."""
     if count == 1:
         return Average(cost, loss, ending)
-    weights = list(model.parameters())
     parts = [
         weight.grad if weight.grad is not None else torch.zeros_like(weight) for weight in weights
     ]

@@ -32,8 +32,15 @@ from covertour.neural.training.checkpoint import (
     save_checkpoint,
     save_weights,
 )
-from covertour.neural.training.episodes import rules_of, tours_of
-from covertour.neural.training.objective import Teach, costs_of, step_gradient
+from covertour.neural.training.critic import make_critic
+from covertour.neural.training.episodes import rules_of
+from covertour.neural.training.objective import (
+    Networks,
+    Teach,
+    costs_of,
+    greedy_tours,
+    step_gradient,
+)
 from covertour.neural.training.optimiser import Optimiser, clip, follow, rate_share
 from covertour.neural.training.processes import agreed, average, processes, share
 from covertour.neural.training.runs import (
@@ -101,13 +108,15 @@ def train(
     with processes(device) as (rank, count), _alone(directory, resume, rank), _asked() as asked:
         mine = share(config.train.batch, rank, count)
         model = first_model(config, resume).to(device)
-        optimiser = Optimiser(model, config.train)
         # Algorithm 'Training Algorithm using REINFORCE', line 1: θ* <- θ.
         best_policy = copy.deepcopy(model) if config.train.baseline == "greedy" else None
+        critic = make_critic(config.train.seed) if config.train.baseline == "critic" else None
+        networks = Networks(model, best_policy, critic)
+        optimiser = Optimiser(model, config.train, critic)
         mean = copy.deepcopy(model) if config.train.average > 0 else model
         progress = Progress()
         if resume:
-            progress = load_checkpoint(directory, config, model, best_policy, mean, optimiser)
+            progress = load_checkpoint(directory, config, networks, mean, optimiser)
         step, spent, best = progress.step, progress.seconds, progress.best
         instances = validation_set(config)
         reference = reference_length(directory, instances, teach, rank)
@@ -119,15 +128,15 @@ def train(
             stage = config.stage_of(step)
             # Lines 4 to 7: random instances, sampled tours, the baseline's tours, the gradient.
             drawn, noise = draw_step(config, stage, step)
-            model.zero_grad()
+            rate = rate_share(config, step)
+            optimiser.zero_grad()
             sums = step_gradient(
-                config, stage, model, best_policy, drawn.part(mine), noise[mine], teach
+                config, stage, networks, drawn.part(mine), noise[mine], rate, teach
             )
             ending = perf_counter() - began > seconds or bool(asked)
-            told = average(model, sums.cost / sums.tours, sums.loss, ending, count)
+            told = average(optimiser.weights, sums.cost / sums.tours, sums.loss, ending, count)
             norm = clip(model, config.train.clip_norm)
             # Line 8: update θ by Adam.
-            rate = rate_share(config, step)
             optimiser.step(rate)
             step += 1
             if mean is not model:
@@ -170,9 +179,7 @@ def train(
                         save_weights(directory / BEST, mean, config.model, about)
                 if step % config.train.checkpoint_every == 0 or last:
                     progress = Progress(step, now, best)
-                    save_checkpoint(
-                        directory, config, progress, model, best_policy, mean, optimiser
-                    )
+                    save_checkpoint(directory, config, progress, networks, mean, optimiser)
                 if on_step is not None:
                     on_step(Report(step, config.steps, now, told.cost, validation, gap))
             if told.ending:
@@ -270,13 +277,12 @@ def epoch_set(config: Config, stage: StageConfig, step: int) -> Draw:
 def is_better(config: Config, model: Any, best_policy: Any, drawn: Draw, count: int) -> bool:
     """Whether the model's greedy tours are shorter, in the mean, than those of the baseline."""
     total = torch.zeros(2, dtype=torch.float64)
-    with torch.no_grad():
-        for first in range(0, len(drawn.points), AT_ONCE):
-            batch = batch_of(drawn.part(slice(first, first + AT_ONCE)), config.model.guidance)
-            rules = rules_of(batch, config.model)
-            for which, policy in enumerate((model, best_policy)):
-                tours = tours_of(policy, config.model, policy.encode(batch), rules, None, 1)
-                total[which] += costs_of(config, batch, tours).sum()
+    for first in range(0, len(drawn.points), AT_ONCE):
+        batch = batch_of(drawn.part(slice(first, first + AT_ONCE)), config.model.guidance)
+        rules = rules_of(batch, config.model)
+        for which, policy in enumerate((model, best_policy)):
+            tours = greedy_tours(policy, config.model, batch, rules)
+            total[which] += costs_of(config, batch, tours).sum()
     total = agreed(total, count)
     return bool(total[0] < total[1])
 

@@ -22,8 +22,9 @@ lint: .venv/all
 types: .venv/all
 	$(BIN)/mypy
 
+# A file's tests run in one process, as some share what they set up.
 unit: .venv/all
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto --dist loadfile
 
 # Look for mistakes by brute force, kills and damaged files, elsewhere on every run; not in CI.
 attack: .venv/all

@@ -25,7 +25,8 @@ project_copyright = author
 version = release = __version__
 language = "en"
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "docstrings", "generated", "mathml", "repository"]
+extensions = ["myst_nb", "sphinx.ext.autodoc"]
+extensions += ["docstrings", "generated", "mathml", "offline", "repository"]  # in _extensions
 exclude_patterns = ["_build", "_extensions", "images/*.py"]
 templates_path: list[str] = []
 nitpicky = True
@@ -37,6 +38,11 @@ autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 python_use_unqualified_type_names = True
 maximum_signature_line_length = 90
+smartquotes = False
+autodoc_type_aliases = {
+    name: name
+    for name in ("BoolArray", "FloatArray", "Int32Array", "IntArray", "npt.ArrayLike", "Rule")
+}
 add_module_names = False
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]

@@ -1,4 +1,4 @@
-"""Docstrings as they are written here: what is indented after a colon is set as it stands."""
+"""Docstrings as they are written here: formulas set as they stand, or with their indices below."""
 
 from __future__ import annotations
 
@@ -8,30 +8,45 @@ from typing import Any
 from sphinx.application import Sphinx
 
 LITERAL = re.compile(r"(``.*?``|:\w+:`.*?`)")
+INDEX = re.compile(r"\b([A-Za-z])_([a-z]{1,2}|\d)\b")
+ROLE = re.compile(r":\w+:`(.*?)`")
+MATHEMATICAL = ("covertour.exact.", "covertour.neural.")
 
 
 def set_formulas(
     app: Sphinx, kind: str, name: str, thing: Any, options: Any, lines: list[str]
 ) -> None:
-    """Make literal blocks of indented formulas, and keep bars and backslashes elsewhere."""
-    literal, started = False, False
+    """What is indented after a paragraph is a literal block; in prose x_e gets its index."""
+    set_lines: list[str] = []
+    literal = False
     for number, line in enumerate(lines):
-        if literal:
-            started |= line.startswith("    ")
-            if not line or line.startswith("    "):
-                continue
-            literal = False
-        follower = next((other for other in lines[number + 1 :] if other), "")
-        opens = number + 1 < len(lines) and not lines[number + 1] and follower.startswith("    ")
-        parts = LITERAL.split(line)
-        parts[::2] = [re.sub(r"([\\|])", r"\\\1", part) for part in parts[::2]]
-        lines[number] = "".join(parts)
-        if opens and line and not line.startswith((" ", "- ")):
-            literal, started = True, False
+        if literal and (not line or line.startswith("    ")):
+            set_lines.append(ROLE.sub(r"\1", line))
+            continue
+        literal = False
+        rest = lines[number + 1 :]
+        follower = next((other for other in rest if other), "")
+        opens = bool(line and rest) and not rest[0] and follower.startswith("    ")
+        set_lines.append(_prose(line, name.startswith(MATHEMATICAL)))
+        if opens and not line.startswith((" ", "- ", ">>>")):
+            literal = True
             if line.endswith(":"):
-                lines[number] += ":"
+                set_lines[-1] += ":"
             else:
-                lines[number + 1 : number + 1] = ["", "::"]
+                set_lines += ["", "::"]
+    lines[:] = set_lines
+
+
+def _prose(line: str, mathematical: bool) -> str:
+    """A line in which bars and backslashes mean themselves, and indices stand below."""
+    parts = LITERAL.split(line)
+    parts[::2] = [re.sub(r"([\\|])", r"\\\1", part) for part in parts[::2]]
+    if mathematical:
+        parts[::2] = [
+            INDEX.sub(r"\1\\ :sub:`\2`\\ ", part).replace(">=", "≥").replace("<=", "≤")
+            for part in parts[::2]
+        ]
+    return "".join(parts)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -53,15 +53,15 @@ def _row(parameter: Any, argument: bool) -> str:
     if argument:
         names = f"`{parameter.metavar or parameter.name.upper()}`"
     else:
-        names = ", ".join(f"`{name}`" for name in parameter.opts)
-        value = "" if parameter.is_flag else parameter.metavar or "TEXT"
-        names += f" `{value}`" if value else ""
+        value = "" if parameter.is_flag else f" {parameter.metavar or 'TEXT'}"
+        long, *short = parameter.opts
+        names = ", ".join([f"`{long}{value}`", *(f"`{name}`" for name in short)])
     told = (parameter.help or "").replace("|", "\\|").replace("<", "&lt;")
     default = parameter.default
     shown = parameter.show_default
     if isinstance(shown, str):
         told += f" Default: {shown}."
-    elif shown and default not in (None, False, True, [], ()) and not callable(default):
+    elif shown and default is not None and not isinstance(default, bool | list | tuple):
         told += f" Default: `{default}`."
     return f"| {names.replace('|', chr(92) + '|')} | {told} |"
 
@@ -108,11 +108,11 @@ def _operation(path: str, verb: str, operation: Json, shared: list[Json]) -> Ite
         yield f"{operation['description']}\n"
     parameters = [*shared, *operation.get("parameters", [])]
     if parameters:
-        yield "| parameter | where | what it is |\n|---|---|---|"
+        yield "| parameter | where | type | what it is |\n|---|---|---|---|"
         for one in parameters:
             yield (
-                f"| `{one['name']}` | {one['in']} | {_line(one.get('description', ''))} "
-                f"{_type(one['schema'])} |"
+                f"| `{one['name']}` | {one['in']} | {_type(one['schema'])} "
+                f"| {_line(one.get('description', ''))} |"
             )
         yield ""
     if "requestBody" in operation:

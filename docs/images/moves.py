@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).parent
-WIDTH, HEIGHT, SPACE, REACH = 300, 210, 40, 44
+WIDTH, HEIGHT, SPACE, REACH, TOP = 300, 210, 40, 44, 32
 
 STYLE = """
-text { font: 13px sans-serif; fill: #444 }
+text { font: 15px sans-serif; fill: #444 }
+.arrow { font-size: 28px; text-anchor: middle }
 .reach { fill: #00629b; fill-opacity: .07; stroke: #00629b; stroke-opacity: .25 }
 .kept { stroke: #00629b; stroke-width: 2.5; fill: none }
 .new { stroke: #d55e00; stroke-width: 3; fill: none }
@@ -70,17 +71,18 @@ class Panel:
 def draw(name: str, told: str, panels: list[Panel]) -> None:
     """Write panels side by side to a file."""
     wide = len(panels) * WIDTH + (len(panels) - 1) * SPACE
+    tall = HEIGHT + TOP + 30
     body = []
     for number, panel in enumerate(panels):
         body += [f'<g transform="translate({number * (WIDTH + SPACE)} 0)">', *panel.lines(), "</g>"]
         if number:
             x = number * (WIDTH + SPACE) - SPACE / 2
-            body.append(f'<text x="{x}" y="{HEIGHT / 2}" text-anchor="middle">→</text>')
+            body.append(f'<text class="arrow" x="{x}" y="{HEIGHT / 2}">→</text>')
     svg = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-10 -10 {wide + 20} {HEIGHT + 40}" '
-        f'width="{wide + 20}" height="{HEIGHT + 40}" role="img" aria-label="{told}">\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-10 -{TOP} {wide + 20} {tall}" '
+        f'width="{wide + 20}" height="{tall}" role="img" aria-label="{told}">\n'
         f"<title>{told}</title>\n<style>{STYLE}</style>\n"
-        f'<rect x="-10" y="-10" width="100%" height="100%" rx="8" fill="#fff"/>\n'
+        f'<rect x="-10" y="-{TOP}" width="100%" height="100%" rx="8" fill="#fff"/>\n'
         + "\n".join(body)
         + "\n</svg>\n"
     )
@@ -125,10 +127,10 @@ def exchange() -> None:
         "exchange",
         "A stop is exchanged for a place that covers the same and lies better",
         [
-            Panel("a stop", at[:2] + [(165, 15)] + at[3:], ring, reach=[2],
+            Panel("a stop", [*at[:2], (165, 15), *at[3:]], ring, reach=[2],
                   gone=[(1, 2), (2, 3)]),
-            Panel("another that covers what only it covered", at[:2] + [(165, 15)] + at[3:],
-                  swapped, new_legs=[(1, 9), (9, 3)], fresh=[9]),
+            Panel("another that covers what only it covered", [*at[:2], (165, 15), *at[3:]],
+                  swapped, new_legs=[(1, 9), (9, 3)], fresh=[9], reach=[9]),
         ],
     )  # fmt: skip
 

@@ -41,7 +41,7 @@ def _prose(line: str, mathematical: bool) -> str:
     """A line in which bars and backslashes mean themselves, and indices stand below."""
     parts = LITERAL.split(line)
     parts[::2] = [re.sub(r"([\\|])", r"\\\1", part) for part in parts[::2]]
-    if mathematical:
+    if mathematical and "  " not in line.strip():  # not in a table
         parts[::2] = [
             INDEX.sub(r"\1\\ :sub:`\2`\\ ", part).replace(">=", "≥").replace("<=", "≤")
             for part in parts[::2]

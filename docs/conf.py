@@ -39,9 +39,10 @@ autodoc_typehints_format = "short"
 python_use_unqualified_type_names = True
 maximum_signature_line_length = 90
 smartquotes = False
+highlight_language = "none"
 autodoc_type_aliases = {
     name: name
-    for name in ("BoolArray", "FloatArray", "Int32Array", "IntArray", "npt.ArrayLike", "Rule")
+    for name in ("BoolArray", "FloatArray", "Int32Array", "IntArray", "Sides", "npt.ArrayLike")
 }
 add_module_names = False
 

@@ -10,6 +10,7 @@ from sphinx.application import Sphinx
 LITERAL = re.compile(r"(``.*?``|:\w+:`.*?`)")
 INDEX = re.compile(r"\b([A-Za-z])_([a-z]{1,2}|\d)\b")
 ROLE = re.compile(r":\w+:`(.*?)`")
+ALIAS = re.compile(r"TypeAliasForwardRef\('([\w.]+)'\)")
 MATHEMATICAL = ("covertour.exact.", "covertour.neural.")
 
 
@@ -49,7 +50,19 @@ def _prose(line: str, mathematical: bool) -> str:
     return "".join(parts)
 
 
+def plain_types(
+    app: Sphinx, kind: str, name: str, thing: Any, options: Any, signature: str | None, answer: Any
+) -> tuple[str | None, str | None]:
+    """Names of our types for arrays as they stand in the code; autodoc quotes them in unions."""
+
+    def plain(text: str | None) -> str | None:
+        return None if text is None else ALIAS.sub(r"\1", text).replace("npt.", "")
+
+    return plain(signature), plain(answer)
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Look at every docstring before it is parsed."""
+    """Look at every docstring and signature before it is parsed."""
     app.connect("autodoc-process-docstring", set_formulas)
+    app.connect("autodoc-process-signature", plain_types)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -85,7 +85,7 @@ def test_cells_are_python_and_fit_the_page(notebook: Path) -> None:
     assert found
     for cell in found:
         ast.parse(cell)
-        assert max(map(len, cell.splitlines())) <= 100
+        assert max(map(len, cell.splitlines())) <= 84
 
 
 def test_the_drawings_are_those_of_their_script(

@@ -5,7 +5,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 
 ATTACK_SECONDS ?= 600
 
-.PHONY: demo serve test lint types unit attack experiments clean
+.PHONY: demo serve test lint types unit docs dist attack experiments clean
 
 demo: .venv/base
 	$(BIN)/covertour demo
@@ -26,6 +26,14 @@ types: .venv/all
 unit: .venv/all
 	$(BIN)/pytest --numprocesses auto --dist loadfile
 
+# The site, into docs/_build/html: all cells of all notebooks run, and warnings are errors.
+docs: .venv/docs
+	$(BIN)/python -m sphinx -b html -W --keep-going -j auto -q docs docs/_build/html
+
+# The wheel and the sdist, into dist/, each installed and tried in an environment of its own.
+dist: .venv/bin/python
+	$(BIN)/python .ci/dist.py
+
 # Look for mistakes by brute force, kills and damaged files, elsewhere on every run; not in CI.
 attack: .venv/all
 	$(BIN)/python tests/attack --seconds $(ATTACK_SECONDS)
@@ -36,7 +44,7 @@ experiments: .venv/all
 	$(BIN)/python -m experiments all --quick
 
 clean:
-	rm -rf .venv demo
+	rm -rf .venv demo dist docs/_build
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -51,6 +59,11 @@ clean:
 	$(PIP) --editable '.[web]'
 	$(BIN)/covertour warmup
 	touch $@ .venv/base
+
+.venv/docs: .venv/bin/python pyproject.toml constraints.txt
+	$(PIP) --editable '.[docs,train,web]'
+	$(BIN)/covertour warmup
+	touch $@ .venv/base .venv/web
 
 .venv/all: .venv/bin/python pyproject.toml constraints.txt
 	$(PIP) --editable '.[train,dev,web]'

@@ -48,6 +48,14 @@ def test_the_python_in_readme_and_docs_runs(tmp_path: Path) -> None:
     assert {"map.html", "tour.png"} <= {file.name for file in tmp_path.iterdir()}
 
 
+def test_the_python_in_the_guide_for_researchers_runs(tmp_path: Path) -> None:
+    page = (PROJECT / "docs" / "guide" / "researcher.md").read_text(encoding="utf-8")
+    code = "\n".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL))
+    printed = run(tmp_path, "-c", re.sub(r"seconds=\d+", "seconds=0.1", code))
+    assert "method lns" in printed
+    assert "method exact" in printed
+
+
 def test_examples_are_short() -> None:
     assert SCRIPTS
     for script in SCRIPTS:

@@ -177,6 +177,11 @@ def read_tour(source: FileLike, instance: Instance) -> Tour:
 
     Where both the tour and the instance have names, stops are found by name. A stop that is not in
     the instance is an error; whatever else may be wrong is for :func:`covertour.verify` to find.
+
+    >>> from io import StringIO
+    >>> places = read({"coordinates": [[0, 0], [0, 1], [3, 0]], "coverage": {"radius": 1}})
+    >>> read_tour(StringIO("stop,place\\n1,0\\n2,2\\n"), places).length
+    6.0
     """
     from covertour.formats.tours import matched
 
@@ -267,6 +272,20 @@ def write(
     as ``https://tile.openstreetmap.org/{z}/{x}/{y}.png``. ``times``: how long things take, for
     itineraries, maps and sheets to tell when each stop is reached. ``excel``: begin CSV with a
     byte order mark, by which Excel knows its encoding. A file appears whole or not at all.
+
+    >>> import sys
+    >>> from covertour import Instance, make_tour
+    >>> line = Instance.from_coordinates([[0, 0], [3, 4]], nearest=0, name="line")
+    >>> write(sys.stdout, line, make_tour(line, [0, 1]), format="tour")
+    NAME : line
+    COMMENT : Length = 10
+    TYPE : TOUR
+    DIMENSION : 2
+    TOUR_SECTION
+    1
+    2
+    -1
+    EOF
     """
     manner = Manner(tiles, times, excel)
     if hasattr(target, "write") and not isinstance(target, os.PathLike):

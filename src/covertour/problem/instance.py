@@ -169,6 +169,10 @@ class Instance:
         """An instance from distances and exactly one of ``nearest``, ``radius`` and ``sets``.
 
         ``coordinates`` may be given to be drawn by; the others as in :meth:`from_coordinates`.
+
+        >>> one_way = Instance.from_matrix([[0, 1, 9], [2, 0, 1], [1, 9, 0]], nearest=0)
+        >>> one_way.length([0, 1, 2]), one_way.length([2, 1, 0])
+        (3.0, 20.0)
         """
         return cls(
             metric="matrix",

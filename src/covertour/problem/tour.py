@@ -40,6 +40,11 @@ def make_tour(instance: Instance, places: npt.ArrayLike) -> Tour:
     Without a depot the tour starts at its lowest place number and, where distances are symmetric,
     runs in the direction of its lower neighbour, so that equal tours look equal. An open tour keeps
     its ends. The routes of a fleet follow each other, each from the depot on.
+
+    >>> square = Instance.from_coordinates([[0, 0], [0, 1], [1, 1], [1, 0]], nearest=0, depot=2)
+    >>> tour = make_tour(square, [0, 1, 2, 3])
+    >>> tour.places.tolist(), tour.length
+    ([2, 1, 0, 3], 4.0)
     """
     try:
         stops = np.array(places, dtype=np.int64)
@@ -123,7 +128,13 @@ class Service:
 
 
 def service(instance: Instance, tour: Tour) -> Service:
-    """The nearest covering stop of every place; ties go to the earlier stop."""
+    """The nearest covering stop of every place; ties go to the earlier stop.
+
+    >>> line = Instance.from_coordinates([[0, 0], [1, 0], [4, 0], [5, 0]], radius=1)
+    >>> served = service(line, make_tour(line, [0, 2]))
+    >>> served.stop.tolist(), served.distance.tolist()
+    ([0, 0, 1, 1], [0.0, 1.0, 0.0, 1.0])
+    """
     stops = np.asarray(tour.places, dtype=np.int64)
     check_places(instance, stops)
     coverage = instance.coverage

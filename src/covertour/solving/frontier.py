@@ -55,6 +55,10 @@ def frontier(
     sides. ``points``: about how many; fewer where there is nothing between. ``seconds``: for all of
     them together. ``prove``: prove for each what it must cost at least, in ``proof_seconds`` each.
     A quota or a budget of the instance is left aside. ``on_point`` is told of each point.
+
+    >>> line = Instance.from_coordinates([[0, 0], [1, 0], [9, 0]], radius=1, weight=[5, 3, 2])
+    >>> [(point.share, point.cost) for point in frontier(line, points=2, seconds=0.1).points]
+    [(0.8, 0.0), (1.0, 16.0)]
     """
     _check(points, seconds, proof_seconds)
     began = perf_counter()

@@ -64,6 +64,13 @@ class Decoding:
     directory written by ``covertour export``, or one of several such directories; by default those
     shipped for the nearest size, which only am-gain and am-dynamic have.
     ``raw``: tours as the network makes them, where its model would have them polished.
+
+    >>> from covertour import random_instance, solve
+    >>> towns = random_instance(30, nearest=7)
+    >>> greedy = solve(towns, "am-gain")
+    >>> more = solve(towns, "am-gain", decoding=Decoding(symmetries=True))
+    >>> more.length <= greedy.length
+    True
     """
 
     samples: int = 0

@@ -35,6 +35,12 @@ class Result:
     budget (seconds, weight). ``iterations``: how many the method made, in its own
     unit; 0 where it does not count. ``stopped``: why it ended, by the "limit", as the tour was
     "proven" to be shortest, by an "interrupt", or as the method was "done".
+
+    >>> from covertour import solve
+    >>> line = Instance.from_coordinates([[0, 0], [1, 0], [4, 0], [5, 0]], radius=1)
+    >>> result = solve(line, "exact")
+    >>> result.tour.places.tolist(), result.length, result.optimal, result.stopped
+    ([1, 2], 6.0, True, 'proven')
     """
 
     instance: Instance = field(repr=False)

@@ -150,8 +150,12 @@ def glimpse(query: Tensor, key: Tensor, value: Tensor, seen: Tensor | None) -> T
 
     ``seen``: bool, [b, 1, n] or [b, q, n], the places that may be attended to; None for all.
     """
-    mask = None if seen is None else seen[:, None].expand(-1, -1, query.shape[1], -1)
     parts = split(query, key.shape[1])
+    mask = None
+    if seen is not None:
+        # Numbers to be added: torch would make them of a bool mask for every head anew.
+        mask = query.new_zeros(()).masked_fill(~seen, -torch.inf)[:, None]
+        mask = mask.expand(-1, parts.shape[1], query.shape[1], -1)
     return join(f.scaled_dot_product_attention(parts, key, value, attn_mask=mask))
 
 

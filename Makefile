@@ -28,7 +28,7 @@ unit: .venv/all
 
 # The site, into docs/_build/html: all cells of all notebooks run, and warnings are errors.
 docs: .venv/docs
-	$(BIN)/python -m sphinx -b html -W --keep-going -j auto -q docs docs/_build/html
+	$(BIN)/python -m sphinx -b html -W --keep-going -j auto -q -d docs/_build/doctrees docs docs/_build/html
 
 # The wheel and the sdist, into dist/, each installed and tried in an environment of its own.
 dist: .venv/bin/python

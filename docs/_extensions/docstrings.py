@@ -6,11 +6,11 @@ import re
 from typing import Any
 
 from sphinx.application import Sphinx
+from sphinx.util.inspect import TypeAliasForwardRef
 
 LITERAL = re.compile(r"(``.*?``|:\w+:`.*?`)")
 INDEX = re.compile(r"\b([A-Za-z])_([a-z]{1,2}|\d)\b")
 ROLE = re.compile(r":\w+:`(.*?)`")
-ALIAS = re.compile(r"TypeAliasForwardRef\('([\w.]+)'\)")
 MATHEMATICAL = ("covertour.exact.", "covertour.neural.")
 
 
@@ -50,19 +50,8 @@ def _prose(line: str, mathematical: bool) -> str:
     return "".join(parts)
 
 
-def plain_types(
-    app: Sphinx, kind: str, name: str, thing: Any, options: Any, signature: str | None, answer: Any
-) -> tuple[str | None, str | None]:
-    """Names of our types for arrays as they stand in the code; autodoc quotes them in unions."""
-
-    def plain(text: str | None) -> str | None:
-        return None if text is None else ALIAS.sub(r"\1", text).replace("npt.", "")
-
-    return plain(signature), plain(answer)
-
-
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Look at every docstring and signature before it is parsed."""
+    """Look at every docstring before it is parsed; names of types for arrays stand unquoted."""
     app.connect("autodoc-process-docstring", set_formulas)
-    app.connect("autodoc-process-signature", plain_types)
+    TypeAliasForwardRef.__repr__ = lambda alias: alias.name  # type: ignore[method-assign]
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -207,7 +207,7 @@ from covertour.search import lns
 from covertour.solving.loading import load
 load("exact", random_instance(1100, nearest=7))
 for kernel in (
-    cuts.sets_around_pairs, pricing.reduced_costs, maxflow._small_cuts, maxflow._tree_of_cuts
+    cuts.coefficients_of_pairs, pricing.reduced_costs, maxflow._small_cuts, maxflow._tree_of_cuts
 ):
     assert len(kernel.signatures) == 1, kernel
 assert len(lns.anneal_for.signatures) == 2  # of the sample and of many places
@@ -228,6 +228,11 @@ def test_a_budget_is_proven_in_weight_and_then_in_cost(every_report):
     assert clock.iterations == proof.nodes
     assert verify(instance, make_tour(instance, proof.places)).ok
     assert all(progress.bound >= proof.weight for progress in seen)
+    # Stopped in the second proof, it does not say that nobody serves as much at less cost.
+    for nodes in range(1, proof.nodes):
+        early = prove(instance, np.array([3]), Clock(MaxIterations(nodes)))
+        assert early.cost_bound is None or early.cost_bound <= proof.cost
+        assert not early.optimal or early.cost == pytest.approx(proof.cost)
     # The cost is the least at which that weight is served.
     quota = instance.with_changes(budget=None, quota={"weight": proof.weight})
     assert proven(quota).cost == pytest.approx(proof.cost)

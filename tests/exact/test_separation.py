@@ -8,6 +8,7 @@ import pytest
 from covertour import Instance
 from covertour.exact.combs import combs, random_clusters
 from covertour.exact.formulation import make_problem
+from covertour.exact.halves import rounded_cuts
 from covertour.exact.incumbent import is_covering_tour
 from covertour.exact.point import make_point
 from covertour.exact.separation import (
@@ -91,11 +92,24 @@ def all_tours(instance):
 
 def slacks(cut, x, y):
     """Left side minus right side at points; x: float64[p, n, n] symmetric, y: float64[p, n]."""
-    inside = sum(
-        weight * x[:, members[:, None], members].sum(axis=(1, 2)) / 2
-        for weight, members in zip(cut.weights, cut.sets, strict=True)
-    )
+    if cut.rounded:
+        inside = sum(
+            x[:, i, j] * half_of_what_holds(cut, i, j)
+            for i, j in combinations(range(x.shape[1]), 2)
+        )
+    else:
+        inside = sum(
+            weight * x[:, members[:, None], members].sum(axis=(1, 2)) / 2
+            for weight, members in zip(cut.weights, cut.sets, strict=True)
+        )
     return y[:, cut.places] @ cut.coefficients - inside - cut.rhs
+
+
+def half_of_what_holds(cut, i, j):
+    """Of a pair: half of its ends in the handle and of the sets that hold it, rounded down."""
+    handle, *sets = cut.sets
+    both = [w for w, members in zip(cut.weights[1:], sets, strict=True) if {i, j} <= {*members}]
+    return (len({i, j} & {*handle}) + sum(both)) // 2
 
 
 def random_point(rng, problem):
@@ -132,7 +146,7 @@ def families(point, rng):
     def by_flows(flows):
         return connectivity(point, flow_sides(point, flows, 2), LEAST)
 
-    return {
+    found = {
         "links": links(point),
         "demands": demands(point),
         "covers": quota_covers(point),
@@ -144,6 +158,8 @@ def families(point, rng):
         "combs": [cut for _, cut in combs(point, random_clusters(point, rng), LEAST)],
         "round": separate(point, rng, 100),
     }
+    program = [cut for cuts in found.values() for cut in cuts]
+    return found | {"rounded": rounded_cuts(point, program, rng, 30, LEAST)}
 
 
 def slack_at(point, cut):
@@ -198,7 +214,7 @@ def test_all_families_find_something():
             found |= {family for family, cuts in families(point, rng).items() if cuts}
     assert found == {
         "links", "demands", "covers", "components", "root", "sets", "places", "blossoms", "combs",
-        "round",
+        "round", "rounded",
     }  # fmt: skip
 
 

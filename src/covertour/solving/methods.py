@@ -23,7 +23,7 @@ from covertour.solving.stop import MaxIterations, MaxSeconds, NoImprovement, Sto
 SEARCH_SHARE = 0.2
 """``exact`` searches for n² iterations before it proves, and at most this share of its time."""
 
-SEARCHES, SEARCHES_FROM = 5, 500
+SEARCHES, SEARCHES_FROM = 5, 200
 """From so many places on it makes several such searches: they end in different tours."""
 
 LEARNED = {
@@ -81,10 +81,15 @@ class Decoding:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a method found: the stops in order and, where it proves one, a lower bound."""
+    """What a method found: the stops in order and, where it proves one, a lower bound.
+
+    With a budget the bound is one on the weight, and no tour that serves as much as this one costs
+    less than ``cost_bound``.
+    """
 
     places: IntArray
     bound: float | None = None
+    cost_bound: float | None = None
 
 
 def seconds_by_size(instance: Instance) -> StoppingRule:
@@ -147,8 +152,10 @@ def _enumerate(instance: Instance) -> Outcome:
     from covertour.exact.enumeration import shortest_tour
 
     places = shortest_tour(instance)
-    partly = instance.budget is not None
-    return Outcome(places, instance.covered_weight(places) if partly else instance.cost(places))
+    cost = instance.cost(places)
+    if instance.budget is None:
+        return Outcome(places, cost)
+    return Outcome(places, instance.covered_weight(places), cost)
 
 
 def _lns(
@@ -266,7 +273,7 @@ def _exact(
     proof = prove(instance, places, clock, seed=seed, improve=improve)
     for warning in proof.warnings:
         warnings.warn(warning, RuntimeWarning, stacklevel=3)
-    return Outcome(proof.places, proof.bound)
+    return Outcome(proof.places, proof.bound, proof.cost_bound)
 
 
 def _learned(

@@ -207,7 +207,7 @@ from covertour.search import lns
 from covertour.solving.loading import load
 load("exact", random_instance(1100, nearest=7))
 for kernel in (
-    cuts.coefficients_of_pairs, pricing.reduced_costs, maxflow._small_cuts, maxflow._tree_of_cuts
+    cuts.sets_around_pairs, pricing.reduced_costs, maxflow._small_cuts, maxflow._tree_of_cuts
 ):
     assert len(kernel.signatures) == 1, kernel
 assert len(lns.anneal_for.signatures) == 2  # of the sample and of many places

@@ -8,8 +8,8 @@ import pytest
 from covertour import Instance
 from covertour.exact.combs import combs, random_clusters
 from covertour.exact.formulation import make_problem
-from covertour.exact.halves import rounded_cuts
 from covertour.exact.incumbent import is_covering_tour
+from covertour.exact.nested import nested_clusters, starting_cuts
 from covertour.exact.point import make_point
 from covertour.exact.separation import (
     between_sets,
@@ -92,24 +92,11 @@ def all_tours(instance):
 
 def slacks(cut, x, y):
     """Left side minus right side at points; x: float64[p, n, n] symmetric, y: float64[p, n]."""
-    if cut.rounded:
-        inside = sum(
-            x[:, i, j] * half_of_what_holds(cut, i, j)
-            for i, j in combinations(range(x.shape[1]), 2)
-        )
-    else:
-        inside = sum(
-            weight * x[:, members[:, None], members].sum(axis=(1, 2)) / 2
-            for weight, members in zip(cut.weights, cut.sets, strict=True)
-        )
+    inside = sum(
+        weight * x[:, members[:, None], members].sum(axis=(1, 2)) / 2
+        for weight, members in zip(cut.weights, cut.sets, strict=True)
+    )
     return y[:, cut.places] @ cut.coefficients - inside - cut.rhs
-
-
-def half_of_what_holds(cut, i, j):
-    """Of a pair: half of its ends in the handle and of the sets that hold it, rounded down."""
-    handle, *sets = cut.sets
-    both = [w for w, members in zip(cut.weights[1:], sets, strict=True) if {i, j} <= {*members}]
-    return (len({i, j} & {*handle}) + sum(both)) // 2
 
 
 def random_point(rng, problem):
@@ -146,7 +133,8 @@ def families(point, rng):
     def by_flows(flows):
         return connectivity(point, flow_sides(point, flows, 2), LEAST)
 
-    found = {
+    single = point.with_single_needs()
+    return {
         "links": links(point),
         "demands": demands(point),
         "covers": quota_covers(point),
@@ -156,10 +144,10 @@ def families(point, rng):
         "places": [cut for _, cut in by_flows(place_to_sets(point, LEAST, rng, 5))],
         "blossoms": [cut for _, cut in combs(point, [], LEAST)],
         "combs": [cut for _, cut in combs(point, random_clusters(point, rng), LEAST)],
+        "needs": [cut for _, cut in connectivity(single, components(single), LEAST)],
+        "combs of needs": [cut for _, cut in combs(single, random_clusters(single, rng), LEAST)],
         "round": separate(point, rng, 100),
     }
-    program = [cut for cuts in found.values() for cut in cuts]
-    return found | {"rounded": rounded_cuts(point, program, rng, 30, LEAST)}
 
 
 def slack_at(point, cut):
@@ -204,6 +192,24 @@ def test_tours_that_leave_places_out_or_open_satisfy_every_cut(seed):
                     assert slacks(cut, x, y).min() > -1e-9, (family, cut)
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_every_tour_satisfies_the_cuts_that_a_proof_begins_with(seed):
+    rng = np.random.default_rng(seed)
+    instance = general_places(rng) if seed % 2 else random_places(rng)
+    problem = make_problem(instance)
+    x, y = all_tours(instance)
+    for cut in starting_cuts(problem):
+        assert not len(x) or slacks(cut, x, y).min() > -1e-9, cut
+
+
+def test_clusters_are_nested_and_near():
+    points = [[0, 0], [0, 1], [9, 9], [9, 8], [0, 3]]
+    problem = make_problem(Instance.from_coordinates(points, nearest=0))
+    clusters = {tuple(np.flatnonzero(side).tolist()) for side in nested_clusters(problem)}
+    assert clusters == {(0, 1), (2, 3), (0, 1, 4)}
+    assert len(starting_cuts(problem)) == 3
+
+
 def test_all_families_find_something():
     found: set[str] = set()
     for seed in range(40):
@@ -214,7 +220,7 @@ def test_all_families_find_something():
             found |= {family for family, cuts in families(point, rng).items() if cuts}
     assert found == {
         "links", "demands", "covers", "components", "root", "sets", "places", "blossoms", "combs",
-        "round", "rounded",
+        "needs", "combs of needs", "round",
     }  # fmt: skip
 
 

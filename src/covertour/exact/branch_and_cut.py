@@ -15,8 +15,8 @@ import numpy as np
 from covertour.exact.bounds import Bounds
 from covertour.exact.branching import PseudoCosts, choose_branch
 from covertour.exact.formulation import Problem, check_provable, make_problem, starting_edges
-from covertour.exact.halves import rounded_cuts
 from covertour.exact.incumbent import Incumbent
+from covertour.exact.nested import starting_cuts
 from covertour.exact.nodes import Node, NodeQueue
 from covertour.exact.point import is_whole
 from covertour.exact.pricing import Costs, price
@@ -245,6 +245,7 @@ class _Tree:
     ) -> None:
         edges = starting_edges(problem, problem.closed(incumbent.places), NEIGHBOURS)
         self.relaxation = Relaxation(problem, edges, incumbent.value)
+        self.relaxation.add_cuts(starting_cuts(problem))
         self.bounds = Bounds(self.relaxation)
         self.pseudo_costs = PseudoCosts(problem.switches)
         self.incumbent = incumbent
@@ -257,8 +258,6 @@ class _Tree:
         self.nodes_before = clock.iterations
         self.warnings: list[str] = []
         self.rounded: set[bytes] = set()
-        # Elsewhere rounded cuts take longer than the nodes that they spare.
-        self.several = bool((problem.need > 1).any())
 
     def search(self) -> None:
         """Close all nodes, or stop when the clock is over."""
@@ -335,9 +334,6 @@ class _Tree:
             whole = is_whole(relaxation.y, WHOLE) and is_whole(relaxation.x, WHOLE)
             if whole or not tailing_off.happens:
                 cuts = separate(point, self.rng, self.per_round, deep)
-                if deep and self.several:
-                    program = [relaxation.pool[k] for k in relaxation.rows]
-                    cuts += rounded_cuts(point, program, self.rng, self.per_round // 2)
                 relaxation.drop_idle_cuts(IDLE_SOLVES)
                 new = relaxation.add_cuts(cuts)
             if new == 0 and attractive == 0:

@@ -113,7 +113,7 @@ def combs(point: Point, clusters: list[IntArray], least: float) -> Violated:
             point, handle, [(int(low[t]), int(high[t])) for t in used], parts, len(clusters)
         )
         if cut is not None:
-            violation = point.violation(cut)
+            violation = _violation(point, cut)
             if violation > least:
                 found.append((violation, cut))
     return found
@@ -143,3 +143,14 @@ def _comb(
             terms.append((both, 2.0))
             rhs += 3.0
     return make_cut(point.problem.switches, sets, [2.0] * len(sets), terms, rhs)
+
+
+def _violation(point: Point, cut: Cut) -> float:
+    """By how much a point violates a cut."""
+    mask = np.zeros(len(point.y), dtype=bool)
+    left = float(cut.coefficients @ point.y[cut.places])
+    for members, weight in zip(cut.sets, cut.weights, strict=True):
+        mask[members] = True
+        left -= weight * float(point.x[mask[point.u] & mask[point.v]].sum())
+        mask[members] = False
+    return cut.rhs - left

@@ -7,7 +7,6 @@ from functools import cached_property
 
 import numpy as np
 
-from covertour.exact.cuts import Cut
 from covertour.exact.formulation import Problem
 from covertour.exact.maxflow import Graph, make_graph
 from covertour.problem.metric import FloatArray, IntArray
@@ -75,16 +74,6 @@ class Point:
         if len(self.z) == 0:
             return np.ones(self.problem.sets)
         return np.where(self.problem.optional, self.z[self.problem.z], 1.0)
-
-    @cached_property
-    def switches(self) -> FloatArray:
-        """float64[switches]: y and z."""
-        return np.concatenate([self.y, self.z])
-
-    def violation(self, cut: Cut) -> float:
-        """By how much the point violates a cut; below 0 where it does not."""
-        left = float(cut.coefficients @ self.switches[cut.places])
-        return cut.rhs - left - float(cut.of_pairs(self.u, self.v, len(self.y)) @ self.x)
 
     def with_single_needs(self) -> Point:
         r"""The same point of a program in which sets that need several stops need one.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from covertour.exact.cuts import CutSets, of_cuts
+from covertour.exact.cuts import CutSets
 from covertour.exact.relaxation import Relaxation
 from covertour.kernel import entry
 from covertour.problem.coverage import Int32Array
@@ -34,13 +34,13 @@ class Costs:
 class Prices(NamedTuple):
     """Duals as the pairs see them.
 
-    ``degree``: float64[n], of the degree equations; ``sets``: the sets of the cuts, and ``of_cut``:
-    float64[cuts] >= 0, the duals of the cuts.
+    ``degree``: float64[n], of the degree equations; ``sets``: the sets of the cuts, and ``of_set``:
+    float64[sets] >= 0, the dual of the cut times the weight of the set.
     """
 
     degree: FloatArray
     sets: CutSets
-    of_cut: FloatArray
+    of_set: FloatArray
 
 
 def price(relaxation: Relaxation, exact_below: float = 0.0) -> Costs:
@@ -85,7 +85,7 @@ def price(relaxation: Relaxation, exact_below: float = 0.0) -> Costs:
         pair_cost = price_of_length * pair_cost
         terms.append(price_of_length * relaxation.budget_right)
         sizes.append(abs(terms[-1]))
-    prices = Prices(degree, flat.sets, cut)
+    prices = Prices(degree, flat.sets, flat.set_weight * cut[flat.set_row])
     pairs = reduced_costs(relaxation.pair_u, relaxation.pair_v, pair_cost, prices, exact_below)
     lower, upper = relaxation.y_lower, relaxation.y_upper
     terms.append(float(np.where(places > 0, places * lower, places * upper).sum()))
@@ -117,11 +117,18 @@ def reduced_costs(
     Sets only add to a reduced cost, so where it is not below ``exact_below`` without them, that
     lower bound is given instead.
     """
-    degree = prices.degree
+    degree, of_set = prices.degree, prices.of_set
+    start, of_place, inside = prices.sets
     result = np.empty(len(u))
     for e in range(len(u)):
-        value = cost[e] - degree[u[e]] - degree[v[e]]
+        i, j = u[e], v[e]
+        value = cost[e] - degree[i] - degree[j]
         if value < exact_below:
-            value += of_cuts(u[e], v[e], prices.sets, prices.of_cut)
+            if start[i + 1] - start[i] > start[j + 1] - start[j]:
+                i, j = j, i  # the place in fewer sets
+            for index in range(start[i], start[i + 1]):
+                k = of_place[index]
+                if inside[k, j]:
+                    value += of_set[k]
         result[e] = value
     return result

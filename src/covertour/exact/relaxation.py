@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from covertour.exact.cuts import Cut, CutPool, FlatCuts, coefficients_of_pairs, flatten
+from covertour.exact.cuts import Cut, CutPool, FlatCuts, flatten, sets_around_pairs
 from covertour.exact.formulation import BUDGET_SLACK, Pairs, Problem
 from covertour.exact.point import Point, make_point
 from covertour.problem.metric import FloatArray, IntArray
@@ -250,10 +250,11 @@ class Relaxation:
             of_row.append(np.full(len(which), self.budget_row))
             weight.append(-self.pair_cost[which])
         if self.rows:
-            e, cut, coefficient = coefficients_of_pairs(u, v, self.flat_cuts().sets)
+            flat = self.flat_cuts()
+            e, k = sets_around_pairs(u, v, flat.sets)
             of_edge.append(e)
-            of_row.append(self.base_rows + cut)
-            weight.append(coefficient)
+            of_row.append(self.base_rows + flat.set_row[k])
+            weight.append(-flat.set_weight[k])
         from scipy.sparse import coo_matrix
 
         rows = self.base_rows + len(self.rows)
@@ -340,6 +341,7 @@ class Relaxation:
         index: list[IntArray] = []
         value: list[FloatArray] = []
         start = np.zeros(len(numbers), dtype=np.int32)
+        mask = np.zeros(self.n, dtype=bool)
         total = 0
         for row, number in enumerate(numbers):
             cut = self.pool[number]
@@ -347,9 +349,19 @@ class Relaxation:
             index.append(cut.places)
             value.append(cut.coefficients)
             total += len(cut.places)
-            coefficients = cut.of_pairs(self.edge_u, self.edge_v, self.n)
-            edges = np.flatnonzero(coefficients)
-            weight = coefficients[edges]
+            if len(cut.sets) == 1:
+                mask[cut.sets[0]] = True
+                edges = np.flatnonzero(mask[self.edge_u] & mask[self.edge_v])
+                mask[cut.sets[0]] = False
+                weight = np.full(len(edges), -cut.weights[0])
+            else:
+                sums = np.zeros(len(self.edge_u))
+                for members, w in zip(cut.sets, cut.weights, strict=True):
+                    mask[members] = True
+                    sums[mask[self.edge_u] & mask[self.edge_v]] -= w
+                    mask[members] = False
+                edges = np.flatnonzero(sums)
+                weight = sums[edges]
             index.append(self.first_edge + edges)
             value.append(weight)
             total += len(edges)

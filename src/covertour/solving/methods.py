@@ -23,7 +23,7 @@ from covertour.solving.stop import MaxIterations, MaxSeconds, NoImprovement, Sto
 SEARCH_SHARE = 0.2
 """``exact`` searches for n² iterations before it proves, and at most this share of its time."""
 
-SEARCHES, SEARCHES_FROM = 5, 200
+SEARCHES, SEARCHES_FROM = 5, 500
 """From so many places on it makes several such searches: they end in different tours."""
 
 LEARNED = {

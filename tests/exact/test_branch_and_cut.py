@@ -228,6 +228,11 @@ def test_a_budget_is_proven_in_weight_and_then_in_cost(every_report):
     assert clock.iterations == proof.nodes
     assert verify(instance, make_tour(instance, proof.places)).ok
     assert all(progress.bound >= proof.weight for progress in seen)
+    # Stopped in the second proof, it does not say that nobody serves as much at less cost.
+    for nodes in range(1, proof.nodes):
+        early = prove(instance, np.array([3]), Clock(MaxIterations(nodes)))
+        assert early.cost_bound is None or early.cost_bound <= proof.cost
+        assert not early.optimal or early.cost == pytest.approx(proof.cost)
     # The cost is the least at which that weight is served.
     quota = instance.with_changes(budget=None, quota={"weight": proof.weight})
     assert proven(quota).cost == pytest.approx(proof.cost)

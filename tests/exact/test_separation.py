@@ -9,6 +9,7 @@ from covertour import Instance
 from covertour.exact.combs import combs, random_clusters
 from covertour.exact.formulation import make_problem
 from covertour.exact.incumbent import is_covering_tour
+from covertour.exact.nested import nested_clusters, starting_cuts
 from covertour.exact.point import make_point
 from covertour.exact.separation import (
     between_sets,
@@ -132,6 +133,7 @@ def families(point, rng):
     def by_flows(flows):
         return connectivity(point, flow_sides(point, flows, 2), LEAST)
 
+    single = point.with_single_needs()
     return {
         "links": links(point),
         "demands": demands(point),
@@ -142,6 +144,8 @@ def families(point, rng):
         "places": [cut for _, cut in by_flows(place_to_sets(point, LEAST, rng, 5))],
         "blossoms": [cut for _, cut in combs(point, [], LEAST)],
         "combs": [cut for _, cut in combs(point, random_clusters(point, rng), LEAST)],
+        "needs": [cut for _, cut in connectivity(single, components(single), LEAST)],
+        "combs of needs": [cut for _, cut in combs(single, random_clusters(single, rng), LEAST)],
         "round": separate(point, rng, 100),
     }
 
@@ -188,6 +192,24 @@ def test_tours_that_leave_places_out_or_open_satisfy_every_cut(seed):
                     assert slacks(cut, x, y).min() > -1e-9, (family, cut)
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_every_tour_satisfies_the_cuts_that_a_proof_begins_with(seed):
+    rng = np.random.default_rng(seed)
+    instance = general_places(rng) if seed % 2 else random_places(rng)
+    problem = make_problem(instance)
+    x, y = all_tours(instance)
+    for cut in starting_cuts(problem):
+        assert not len(x) or slacks(cut, x, y).min() > -1e-9, cut
+
+
+def test_clusters_are_nested_and_near():
+    points = [[0, 0], [0, 1], [9, 9], [9, 8], [0, 3]]
+    problem = make_problem(Instance.from_coordinates(points, nearest=0))
+    clusters = {tuple(np.flatnonzero(side).tolist()) for side in nested_clusters(problem)}
+    assert clusters == {(0, 1), (2, 3), (0, 1, 4)}
+    assert len(starting_cuts(problem)) == 3
+
+
 def test_all_families_find_something():
     found: set[str] = set()
     for seed in range(40):
@@ -198,7 +220,7 @@ def test_all_families_find_something():
             found |= {family for family, cuts in families(point, rng).items() if cuts}
     assert found == {
         "links", "demands", "covers", "components", "root", "sets", "places", "blossoms", "combs",
-        "round",
+        "needs", "combs of needs", "round",
     }  # fmt: skip
 
 

@@ -73,6 +73,7 @@ def test_the_file_has_the_fields_in_order_and_null_where_nothing_is_proven() -> 
         ("uncovered", found["uncovered"]),
         ("bound", None),
         ("gap", None),
+        ("cost_bound", None),
         ("seconds", 1.25),
         ("seed", 3),
         ("iterations", 5000),
@@ -93,6 +94,26 @@ def test_printed_it_says_what_was_found_and_what_is_proven() -> None:
     assert str(result(bound=100.0)).endswith("no tour is shorter than 100: gap 10.0000%")
     assert str(result(bound=110.0)).endswith("no tour is shorter than 110: proven optimal")
     assert str(result(bound=0.0)).endswith("gap unknown")
+
+
+def test_with_a_budget_it_is_optimal_once_no_tour_serves_as_much_at_less_cost() -> None:
+    instance = Instance.from_coordinates([[0, 0], [1, 0], [4, 0], [5, 0]], radius=1, budget=3.0)
+    tour = make_tour(instance, [0, 1])
+
+    def found(bound: float, cost_bound: float | None) -> Result:
+        return Result(instance, "exact", tour, 1.0, bound=bound, cost_bound=cost_bound)
+
+    assert tour.length == 2.0
+    assert instance.covered_weight(tour.places) == 2.0
+    for cost_bound, gap in ((None, None), (1.6, 0.25)):
+        served = found(2.0, cost_bound)
+        assert served.serves_most
+        assert not served.optimal
+        assert served.cost_gap == (None if gap is None else pytest.approx(gap))
+        assert str(served).endswith("proven, but not that none serves as much at less cost")
+    assert found(2.0, 2.0).optimal
+    assert not found(3.0, 2.0).serves_most
+    assert not found(3.0, 2.0).optimal
 
 
 LINE = Instance.from_coordinates(

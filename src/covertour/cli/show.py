@@ -146,6 +146,8 @@ def summary(instance: Instance, result: Result, times: Times | None = None) -> N
         rows.append(("bound", bound))
         if result.optimal:
             rows.append(("gap", "0 %, proven optimal"))
+        elif result.serves_most:
+            rows.append(("gap", f"0 %, proven; {_open_cost(result)}"))
         elif result.gap is not None:
             rows.append(("gap", f"at most {result.gap:.3%}"))
     rows += [
@@ -158,9 +160,16 @@ def summary(instance: Instance, result: Result, times: Times | None = None) -> N
     facts(rows, title=instance.name)
 
 
+def _open_cost(result: Result) -> str:
+    """What is left open where a tour serves the most that its budget allows."""
+    if result.cost_gap is None:
+        return "a cheaper tour may serve as much"
+    return f"at most {result.cost_gap:.3%} above the cheapest that serves as much"
+
+
 def _why(instance: Instance, result: Result) -> str:
     if result.stopped == "proven" and instance.budget is not None:
-        return "as no tour of this budget serves more"
+        return "as no tour of this budget serves more, nor as much at less cost"
     if result.stopped == "proven" and instance.visit_cost is not None:
         return "as no tour costs less"
     return WHY[result.stopped]

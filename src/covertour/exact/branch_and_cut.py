@@ -16,6 +16,7 @@ from covertour.exact.bounds import Bounds
 from covertour.exact.branching import PseudoCosts, choose_branch
 from covertour.exact.formulation import Problem, check_provable, make_problem, starting_edges
 from covertour.exact.incumbent import Incumbent
+from covertour.exact.nested import starting_cuts
 from covertour.exact.nodes import Node, NodeQueue
 from covertour.exact.point import is_whole
 from covertour.exact.pricing import Costs, price
@@ -41,10 +42,6 @@ PER_ROUND = 100
 
 IDLE_SOLVES = 1
 """A cut that was idle for more solves than this leaves the program."""
-
-SLOW_ROUNDS = 2
-"""After so many slow rounds in a row a node is branched on; at the root cuts are first looked for
-more deeply."""
 
 ROUNDS_PER_LOOK = 5
 """In the tree the clock is looked at every so many rounds of a node; at the root in every one."""
@@ -74,9 +71,10 @@ class Proof:
 
     ``places``: int64[m], the stops in order; ``cost``: of that tour. ``bound``: no tour costs less;
     where costs are whole numbers it is rounded up. With a budget ``weight`` is what the tour
-    serves, and no tour within the budget serves more than ``bound``; ``cheapest`` tells whether
-    none serves as much at less cost. ``nodes``: subproblems looked at; ``cuts``: inequalities
-    found. ``warnings``: one line each; numerical trouble makes the bound weaker, never wrong.
+    serves, and no tour within the budget serves more than ``bound``; none that serves as much as
+    this one costs less than ``cost_bound``, None where that was not looked at. ``nodes``:
+    subproblems looked at; ``cuts``: inequalities found. ``warnings``: one line each; numerical
+    trouble makes the bound weaker, never wrong.
     """
 
     places: IntArray
@@ -86,7 +84,7 @@ class Proof:
     cuts: int
     warnings: tuple[str, ...] = ()
     weight: float | None = None
-    cheapest: bool = False
+    cost_bound: float | None = None
 
     @property
     def gap(self) -> float | None:
@@ -100,8 +98,22 @@ class Proof:
 
     @property
     def optimal(self) -> bool:
-        """Whether no tour is better; to a relative 1e-6 where values are not whole numbers."""
+        """Whether no tour is better; to a relative 1e-6 where values are not whole numbers.
+
+        With a budget: whether none serves more, nor as much at less cost.
+        """
+        return self.serves_most if self.weight is None else self.serves_most and self.cheapest
+
+    @property
+    def serves_most(self) -> bool:
+        """Whether the gap is closed: that of the cost, or with a budget that of the weight."""
         return self.gap is not None and self.gap <= PROVEN
+
+    @property
+    def cheapest(self) -> bool:
+        """With a budget: whether no tour serves as much at less cost."""
+        gap = relative_gap(self.cost, self.cost_bound)
+        return gap is not None and gap <= PROVEN
 
 
 def prove(
@@ -120,7 +132,7 @@ def prove(
     """
     check_provable(instance)
     proof = _prove(instance, np.array(start, dtype=np.int64), clock, None, seed, improve)
-    if instance.budget is None or not proof.optimal or clock.over:
+    if instance.budget is None or not proof.serves_most or clock.over:
         return proof
     second = _prove(instance, proof.places, clock, proof.weight, seed, improve)
     return replace(
@@ -130,8 +142,7 @@ def prove(
         nodes=proof.nodes + second.nodes,
         cuts=proof.cuts + second.cuts,
         warnings=tuple(dict.fromkeys((*proof.warnings, *second.warnings))),
-        cheapest=relative_gap(second.cost, second.bound) is not None
-        and second.cost <= second.bound * (1.0 + PROVEN),
+        cost_bound=second.bound,
     )
 
 
@@ -199,31 +210,25 @@ def _look_at(clock: Clock, incumbent: Incumbent, queue: NodeQueue) -> None:
 class _TailingOff:
     """Tells when cuts hardly raise the bound of a node any more.
 
-    A round is slow when the last ``window`` rounds together closed less than this ``share`` of the
-    gap.
+    It happens when the last ``window`` rounds together closed less than this ``share`` of the gap:
+    then a node is branched on; at the root cuts are first looked for more deeply.
     """
 
     window: int
     share: float
     objectives: list[float] = field(default_factory=list)
-    slow_rounds: int = 0
+    happens: bool = False
 
     def add(self, objective: float, gap: float) -> None:
         """Note the objective after a round, and the gap that is left."""
         self.objectives.append(objective)
         known = len(self.objectives) > self.window
-        slow = known and objective - self.objectives[-1 - self.window] < self.share * gap
-        self.slow_rounds = self.slow_rounds + 1 if slow else 0
-
-    @property
-    def happens(self) -> bool:
-        """Whether rounds have been slow for a while."""
-        return self.slow_rounds >= SLOW_ROUNDS
+        self.happens = known and objective - self.objectives[-1 - self.window] < self.share * gap
 
     @classmethod
     def at(cls, node: Node) -> _TailingOff:
         """For a node: at the root, whose cuts serve the whole tree, slower rounds are borne."""
-        return cls(window=6, share=0.02) if node.is_root else cls(window=3, share=0.1)
+        return cls(window=4, share=0.05) if node.is_root else cls(window=3, share=0.1)
 
 
 class _Tree:
@@ -240,6 +245,7 @@ class _Tree:
     ) -> None:
         edges = starting_edges(problem, problem.closed(incumbent.places), NEIGHBOURS)
         self.relaxation = Relaxation(problem, edges, incumbent.value)
+        self.relaxation.add_cuts(starting_cuts(problem))
         self.bounds = Bounds(self.relaxation)
         self.pseudo_costs = PseudoCosts(problem.switches)
         self.incumbent = incumbent

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -74,6 +74,26 @@ class Point:
         if len(self.z) == 0:
             return np.ones(self.problem.sets)
         return np.where(self.problem.optional, self.z[self.problem.z], 1.0)
+
+    def with_single_needs(self) -> Point:
+        r"""The same point of a program in which sets that need several stops need one.
+
+        Such a set T is without the D members of largest y, one less than it needs. Valid: where T
+        is served at most |D| of its stops are in D, so T \ D has one. Of all such D these leave the
+        least of y, and so the strongest cuts around T \ D.
+        """
+        problem = self.problem
+        keep = np.ones(len(problem.hit), dtype=bool)
+        for k in np.flatnonzero(problem.need > 1):
+            first, end = problem.hit_start[k], problem.hit_start[k + 1]
+            members = problem.hit[first:end]
+            keep[first + np.argsort(-self.y[members], kind="stable")[: problem.need[k] - 1]] = False
+        start = np.zeros(problem.sets + 1, dtype=np.int64)
+        np.cumsum(np.add.reduceat(keep, problem.hit_start[:-1], dtype=np.int64), out=start[1:])
+        changed = replace(
+            problem, hit=problem.hit[keep], hit_start=start, need=np.ones_like(problem.need)
+        )
+        return Point(changed, self.y, self.u, self.v, self.x, self.z)
 
     def as_tour(self) -> IntArray | None:
         """The stops in order if the point is a tour, int64[m], else None."""

@@ -58,7 +58,12 @@ def separate(point: Point, rng: np.random.Generator, most: int, deep: bool = Fal
     """
     n = len(point.y)
     least = LEAST_VIOLATION_DEEP if deep else LEAST_VIOLATION
-    found = connectivity(point, components(point), least)
+    short = [*links(point), *demands(point), *quota_covers(point)]
+    found: Violated = []
+    if (point.problem.need > 1).any():
+        found = connectivity(point, components(point), least)
+        point = point.with_single_needs()
+    found += connectivity(point, components(point), least)
     if len(found) < COMPONENTS_ENOUGH:
         found += connectivity(point, flow_sides(point, from_root(point, least)), least)
     # With a certain stop the flows to it have found every violated connectivity cut.
@@ -76,7 +81,6 @@ def separate(point: Point, rng: np.random.Generator, most: int, deep: bool = Fal
             clusters = random_clusters(point, rng)
             if any(len(members) > 1 for members in clusters):
                 more += combs(point, clusters, least)
-    short = [*links(point), *demands(point), *quota_covers(point)]
     return [*short, *_most_violated(found)[:most], *_spread(more, most // 2, n)]
 
 

@@ -68,7 +68,9 @@ def _proof(instance: Instance, result: Result) -> list[tuple[str, str]]:
     else:
         best, above = "no tour is shorter", "at most {:.2%} above the shortest"
     if result.optimal:
-        return [("proof", best)]
+        return [("proof", f"{best}, nor as much at less cost" if result.serves_most else best)]
+    if result.serves_most:
+        return [("proof", f"{best}; whether a cheaper one covers as much is open")]
     return [] if result.gap is None else [("gap", above.format(result.gap))]
 
 

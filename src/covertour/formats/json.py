@@ -329,7 +329,9 @@ def encode_outcome(instance: Instance, outcome: Result | Tour) -> str:
     """The text of a result; of a bare tour, what is not known is null."""
     if isinstance(outcome, Result):
         return outcome.to_json() + "\n"
-    unknown = dict.fromkeys(("bound", "gap", "seconds", "seed", "iterations", "stopped"))
+    unknown = dict.fromkeys(
+        ("bound", "gap", "cost_bound", "seconds", "seed", "iterations", "stopped")
+    )
     value = {
         "instance": instance.name,
         "method": None,

@@ -88,10 +88,15 @@ class Decoding:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a method found: the stops in order and, where it proves one, a lower bound."""
+    """What a method found: the stops in order and, where it proves one, a lower bound.
+
+    With a budget the bound is one on the weight, and no tour that serves as much as this one costs
+    less than ``cost_bound``.
+    """
 
     places: IntArray
     bound: float | None = None
+    cost_bound: float | None = None
 
 
 def seconds_by_size(instance: Instance) -> StoppingRule:
@@ -154,8 +159,10 @@ def _enumerate(instance: Instance) -> Outcome:
     from covertour.exact.enumeration import shortest_tour
 
     places = shortest_tour(instance)
-    partly = instance.budget is not None
-    return Outcome(places, instance.covered_weight(places) if partly else instance.cost(places))
+    cost = instance.cost(places)
+    if instance.budget is None:
+        return Outcome(places, cost)
+    return Outcome(places, instance.covered_weight(places), cost)
 
 
 def _lns(
@@ -273,7 +280,7 @@ def _exact(
     proof = prove(instance, places, clock, seed=seed, improve=improve)
     for warning in proof.warnings:
         warnings.warn(warning, RuntimeWarning, stacklevel=3)
-    return Outcome(proof.places, proof.bound)
+    return Outcome(proof.places, proof.bound, proof.cost_bound)
 
 
 def _learned(

@@ -31,10 +31,11 @@ class Result:
 
     ``bound``: no tour costs less than this; None where nothing was proven. The cost is the length,
     and the visit costs if there are any. With a budget the bound is one on the weight: no tour
-    within it serves more. ``trace``: (seconds, cost) of each improvement, in order, or with a
-    budget (seconds, weight). ``iterations``: how many the method made, in its own
+    within it serves more; ``cost_bound`` is then what no tour that serves as much as this one costs
+    less than, None where that is not proven. ``trace``: (seconds, cost) of each improvement, in
+    order, or with a budget (seconds, weight). ``iterations``: how many the method made, in its own
     unit; 0 where it does not count. ``stopped``: why it ended, by the "limit", as the tour was
-    "proven" to be shortest, by an "interrupt", or as the method was "done".
+    "proven" to be best, by an "interrupt", or as the method was "done".
 
     >>> from covertour import solve
     >>> line = Instance.from_coordinates([[0, 0], [1, 0], [4, 0], [5, 0]], radius=1)
@@ -52,6 +53,7 @@ class Result:
     bound: float | None = None
     trace: tuple[tuple[float, float], ...] = ()
     stopped: str = "done"
+    cost_bound: float | None = None
 
     @property
     def length(self) -> float:
@@ -100,9 +102,26 @@ class Result:
         return relative_gap(self.cost, self.bound)
 
     @property
+    def cost_gap(self) -> float | None:
+        """With a budget: how much more than needed the tour may cost to serve as much as it does.
+
+        A share of ``cost_bound``; None where nothing is proven, and without a budget.
+        """
+        return relative_gap(self.cost, self.cost_bound)
+
+    @property
     def optimal(self) -> bool:
-        """Whether no tour costs less, or with a budget serves more, to a relative 1e-6."""
-        return self.gap is not None and self.gap <= PROVEN
+        """Whether no tour costs less, to a relative 1e-6.
+
+        With a budget: whether no tour within it serves more, nor as much at less cost.
+        """
+        gaps = [self.gap] if self.instance.budget is None else [self.gap, self.cost_gap]
+        return all(gap is not None and gap <= PROVEN for gap in gaps)
+
+    @property
+    def serves_most(self) -> bool:
+        """With a budget: whether no tour within it serves more, at whatever cost."""
+        return self.instance.budget is not None and self.gap is not None and self.gap <= PROVEN
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values, in the order of the file format."""
@@ -112,6 +131,7 @@ class Result:
             **tour_to_dict(self.instance, self.tour),
             "bound": self.bound,
             "gap": self.gap,
+            "cost_bound": self.cost_bound,
             "seconds": round(self.seconds, 6),
             "seed": self.seed,
             "iterations": self.iterations,
@@ -175,6 +195,8 @@ class Result:
         if self.bound is not None:
             gap = "unknown" if self.gap is None else f"{self.gap:.4%}"
             proof = "proven optimal" if self.optimal else f"gap {gap}"
+            if self.serves_most and not self.optimal:
+                proof = "proven, but not that none serves as much at less cost"
             what = "is shorter than"
             if self.instance.budget is not None:
                 what = "within the budget serves more than"

@@ -132,6 +132,8 @@ def _checked_result(
         weight = instance.covered_weight(tour.places)
         clock.improved(cost, tour.places, weight=weight)
         gap = weight_gap(weight, bound)
+        if gap is not None and gap <= PROVEN:
+            gap = relative_gap(cost, outcome.cost_bound)
     else:
         clock.improved(cost, tour.places)  # of a method that did not say so itself
         bound = 0.0 if bound is None and cost <= 0.0 else bound
@@ -152,6 +154,7 @@ def _checked_result(
         bound=bound,
         trace=tuple(clock.trace),
         stopped=stopped,
+        cost_bound=outcome.cost_bound,
     )
 
 

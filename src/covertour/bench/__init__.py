@@ -7,6 +7,7 @@ measures something else finds here what they share: timed runs, rules as text, t
 
 from covertour.bench.gctsp import GctspReport, GctspRow, gctsp, gctsp_document, read_gctsp_rows
 from covertour.bench.growth import ScaleReport, ScaleRow, scale, scale_document
+from covertour.bench.gtsp import GtspReport, GtspRow, gtsp, gtsp_document
 from covertour.bench.learned import LearnedReport, LearnedRow, learned, learned_document
 from covertour.bench.machine import machine
 from covertour.bench.proofs import ProofReport, ProofRow, proof_document, prove_literature
@@ -34,6 +35,8 @@ __all__ = [
     "Document",
     "GctspReport",
     "GctspRow",
+    "GtspReport",
+    "GtspRow",
     "LearnedReport",
     "LearnedRow",
     "LiteratureReport",
@@ -51,6 +54,8 @@ __all__ = [
     "gap_percent",
     "gctsp",
     "gctsp_document",
+    "gtsp",
+    "gtsp_document",
     "learned",
     "learned_document",
     "literature",

@@ -1,4 +1,4 @@
-"""The verb bench: literature, gctsp, random, learned and scale, with tables, files, pictures."""
+"""The verb bench: literature, gctsp, gtsp, random, learned, scale: tables, files, pictures."""
 
 from __future__ import annotations
 
@@ -226,6 +226,45 @@ def gctsp(
             on_step=on_step,
         )
     publish(target, bench.gctsp_document(report))
+
+
+@app.command()
+def gtsp(
+    directory: Annotated[
+        str, typer.Argument(metavar="DIRECTORY", help="Where TSPLIB's .tsp files are.")
+    ],
+    method: Annotated[
+        str, typer.Option("--method", "-m", metavar="METHOD", help="How to solve.")
+    ] = "lns",
+    seconds: Annotated[
+        str,
+        typer.Option("--seconds", "-s", metavar="S,...", help="Limits, in processor time."),
+    ] = "1,5",
+    seeds: Annotated[int, typer.Option(parser=whole(1), metavar="N", help="Seeds 0 to N-1.")] = 5,
+    only: Annotated[
+        str | None,
+        typer.Option(metavar="NAME,...", help="Only these instances.", show_default=False),
+    ] = None,
+    output: OutputOption = None,
+    name: NameOption = None,
+) -> None:
+    """Gaps on clustered instances of the generalized TSP, beside those of GLNS.
+
+    covertour bench gtsp tsplib --only rat783,pr1002 --seconds 1,5,20 --output results
+    """
+    from covertour import bench
+
+    target = target_of(output, name or "gtsp")
+    with progress() as on_step:
+        report = bench.gtsp(
+            directory,
+            method=method,
+            seconds=several("--seconds", seconds, float),
+            seeds=seeds,
+            only=several("--only", only, str) if only is not None else [],
+            on_step=on_step,
+        )
+    publish(target, bench.gtsp_document(report))
 
 
 @app.command()

@@ -194,7 +194,7 @@ def _uncover_plain(s, stop):
 
 
 @inner
-def _spare(s, stop):
+def spare(s, stop):
     """Note that a stop may have become redundant."""
     if s.at[stop].spared == 0:
         s.at[stop].spared = 1
@@ -210,14 +210,14 @@ def _share(s, place, weight):
         owner = s.served[place].owner
         goal.unique[owner] += weight
         if weight < 0.0 and (goal.unique[owner] == 0.0 or goal.tally.partial != 0):
-            _spare(s, owner)
+            spare(s, owner)
         return
     for k in range(s.at[place].covered_from, s.at[place].covered_to):
         stop = Place(s.who[k])
         if s.at[stop].stop_at >= 0:
             goal.unique[stop] += weight
             if weight < 0.0 and (goal.unique[stop] == 0.0 or goal.tally.partial != 0):
-                _spare(s, stop)
+                spare(s, stop)
 
 
 def _cover_with_goal(s, stop):

@@ -25,6 +25,14 @@ from covertour.search.construct import (
 )
 from covertour.search.goal import DEAR
 from covertour.search.params import DEFAULT, LnsParams
+from covertour.search.pool import (
+    POOL_FROM,
+    USUAL_SPEED,
+    WORTH,
+    make_pool,
+    may_have_pools,
+    recombine,
+)
 from covertour.search.state import (
     Place,
     State,
@@ -52,6 +60,13 @@ SPARE_ROUTES = 3
 AIMS = (0.1, 0.3, 0.03, 0.0)
 """Where the longest route is to be short, the share by which a cycle aims at a shorter one; or, at
 last, at one as long for less."""
+
+LAST_POOL = 4.0
+"""A pool that could be made so many times in what is left takes it all."""
+
+SPARED, LAST_HEAT = 0.12, 0.2
+"""The share of the last pool that is for recombining and for a last cycle from the best tour; and
+the temperature at the start of that, in mean legs."""
 
 CHEAPER_EVERY = 3
 """With a budget: in every so many cycles as much is to be served for less, in the others more."""
@@ -118,15 +133,20 @@ def lns(
     planned = float(params.first_cycle * len(best.tour))
     _tell(instance, clock, best)
     with ThreadPoolExecutor(workers) as threads:
+        if _by_pools(instance, leader, clock, workers, params):
+            _search_pools(instance, team, clock, threads, seed, params)
+            for worker in team:
+                restart(worker.state, worker.anneal, worker.best)
         cycles = 0
-        while not clock.over and _cycle(instance, team, clock, threads, int(planned), params):
+        patient = len(best.tour) > params.short_tour
+        while not clock.over and _cycle(
+            instance, team, clock, threads, int(planned), params.last_cycle, patient
+        ):
             planned *= params.growth
             cycles += 1
             best = _best(team)
+            _share(team)
             for worker in team:
-                worker.best[:] = best.best
-                worker.anneal["best"] = best.length
-                worker.anneal["best_size"] = best.anneal["best_size"]
                 if instance.budget is not None:
                     _aim(worker, best.weight, cycles)
                 if instance.fleet is not None:
@@ -284,26 +304,25 @@ def _cycle(
     clock: Clock,
     threads: ThreadPoolExecutor,
     planned: int,
-    params: LnsParams,
+    last: float,
+    patient: bool = False,
 ) -> bool:
     """Anneal every worker once from hot to cold, in the planned number of iterations.
 
-    A cycle on a long tour, or after which little would be left, takes all that is left: to the
-    iteration where those are limited, else as far as the speed so far tells. Returns whether any
-    iteration was made.
+    A ``patient`` cycle, or one after which less than ``last`` times its iterations would be left,
+    takes all that is left: to the iteration where those are limited, else as far as the speed so
+    far tells. Returns whether any iteration was made.
     """
     position = 0
     before = clock.iterations
-    limited = clock.counted or clock.limits.seconds < float("inf")
-    patient = limited and len(team[0].tour) > params.short_tour
+    patient = patient and _limited(clock)
     for worker in team:
         worker.anneal["position"] = 0
     while not clock.over:
         span = planned
         if clock.counted or clock.iterations > 0:
-            left = clock.iterations_left if clock.counted else clock.expected(clock.seconds_left)
-            whole = position + left // len(team)
-            if patient or whole < params.last_cycle * planned:
+            whole = position + _left(clock) // len(team)
+            if patient or whole < last * planned:
                 span = whole
         if position >= span:
             break
@@ -311,10 +330,11 @@ def _cycle(
             worker.anneal["span"] = span
         stretch = max(1, min(clock.stretch() // len(team), span - position))
         begin = perf_counter()
-        if len(team) == 1:
-            _anneal(team[0], stretch)
+        crew = team[: max(1, clock.iterations_left)]  # when fewer iterations are left than workers
+        if len(crew) == 1:
+            _anneal(crew[0], stretch)
         else:
-            list(threads.map(_anneal, team, [stretch] * len(team)))
+            list(threads.map(_anneal, crew, [stretch] * len(crew)))
         made = sum(int(worker.anneal["iterations"][0]) for worker in team) - clock.iterations
         clock.ran(made, perf_counter() - begin)
         position += stretch
@@ -324,6 +344,100 @@ def _cycle(
         if made == 0:
             break
     return clock.iterations > before
+
+
+def _limited(clock: Clock) -> bool:
+    """Whether it is known when the search will have to end."""
+    return clock.counted or clock.limits.seconds < float("inf")
+
+
+def _left(clock: Clock) -> int:
+    """How many iterations are left, as far as is known."""
+    return clock.iterations_left if clock.counted else clock.expected(clock.seconds_left)
+
+
+def _by_pools(
+    instance: Instance, leader: Worker, clock: Clock, workers: int, params: LnsParams
+) -> bool:
+    """Whether to search in pools: for plain problems, where there is time for it."""
+    stops = int(leader.anneal["best_size"][0])
+    # Idle iterations would end a search while it is busy with the members of a pool.
+    if not may_have_pools(instance) or clock.limits.idle_iterations < NEVER:
+        return False
+    if params.members == 0 or not POOL_FROM <= stops <= params.short_tour:
+        return False
+    allowed = clock.iterations_left / workers if clock.counted else clock.seconds_left * USUAL_SPEED
+    return allowed >= WORTH * stops
+
+
+def _search_pools(
+    instance: Instance,
+    team: list[Worker],
+    clock: Clock,
+    threads: ThreadPoolExecutor,
+    seed: int,
+    params: LnsParams,
+) -> None:
+    """Search until too little is left for a pool; the best tour is the leader's.
+
+    The members of a pool are annealed from first tours of their own, and recombined with the best
+    of the pools before. Each pool takes twice as long as the one before, and the last one all that
+    is left, but for what recombining and a last cycle from the best tour need.
+    """
+    leader, stops = team[0], len(team[0].tour)
+    leg = leader.length / stops
+    for worker in team:
+        worker.anneal["hot"] = params.hot_long * leg
+    pool = make_pool(leader.state, seed)
+    nobody = np.empty(0, dtype=np.int64)
+    planned, last, spared = params.first_cycle * stops, False, 0.0
+
+    def ran(made: int, seconds: float) -> None:
+        clock.ran(made, seconds)
+        leader.anneal["iterations"] += made
+        shortest = pool.shortest
+        if shortest.length < leader.length:
+            size = len(shortest.stops)
+            leader.best[:size] = shortest.stops
+            leader.anneal["best"], leader.anneal["best_size"] = shortest.length, size
+            leader.anneal["improved"] = leader.anneal["iterations"]
+            _tell(instance, clock, leader)
+        clock.report()
+
+    while not clock.over and not last:
+        rounds = -(-params.members // len(team))
+        for done in range(rounds):
+            iterations = planned
+            if _limited(clock) and (clock.counted or clock.iterations > 0):
+                left = _left(clock) // len(team)
+                if not last and left < LAST_POOL * (rounds - done) * planned:
+                    last, spared = True, SPARED * left
+                if last:
+                    iterations = int(max(0.0, left - spared) / (rounds - done))
+            if done > 0 or pool.members:
+                for worker in team:
+                    anywhere = pool.random.permutation(instance.n)
+                    complete(worker.state, nobody, instance.must_visit, anywhere)
+            if not _cycle(instance, team, clock, threads, iterations, 1.0):
+                return
+            _share(team)
+            for worker in team:
+                pool.add(worker.state)
+        recombine(pool, clock, params.noise, ran)
+        pool.forget()
+        planned *= 2
+    _share(team)
+    for worker in team:
+        worker.anneal["hot"] = LAST_HEAT * leg
+
+
+def _share(team: list[Worker]) -> None:
+    """Let all workers have the best tour of all."""
+    best = _best(team)
+    for worker in team:
+        worker.best[:] = best.best
+        worker.anneal["best"] = best.length
+        worker.anneal["best_size"] = best.anneal["best_size"]
 
 
 def _anneal(worker: Worker, iterations: int) -> None:

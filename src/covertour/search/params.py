@@ -20,11 +20,15 @@ class LnsParams:
     """The parameters of ``lns``; the defaults were tuned on random and literature instances.
 
     *Annealing.* ``hot``: the temperature at the start of a cycle, in mean legs of the first tour;
-    at its end it is 0. ``hot_long``: the same for tours of more than ``short_tour`` stops, which
-    are seldom given as many iterations per stop. ``first_cycle``: iterations of the first cycle per
-    stop of the tour; each next cycle is ``growth`` times as long, and the last one takes all that
-    is left if that is less than ``last_cycle`` times its own. Up to ``short_tour`` stops several
-    cycles find more than a long one; above, one cycle takes it all.
+    at its end it is 0. ``hot_long``: the same for tours of more than ``short_tour`` stops and for
+    the members of pools, which are given fewer iterations per stop. ``first_cycle``: iterations of
+    the first cycle per stop of the tour; each next cycle is ``growth`` times as long, and the last
+    one takes all that is left if that is less than ``last_cycle`` times its own. Up to
+    ``short_tour`` stops several cycles find more than a long one; above, one cycle takes it all.
+
+    *A pool.* Tours of a few dozen to ``short_tour`` stops are searched for ``members`` at a time,
+    each in a cycle of its own, and then recombined; the cycles of the next pool are twice as long.
+    With 0 members there are only cycles, each from the best tour so far.
 
     *An iteration* removes up to ``most_removed`` stops. A share ``swaps`` of them swap two
     neighbouring paths of up to ``longest_swapped`` stops instead, on tours of at least
@@ -45,6 +49,7 @@ class LnsParams:
     growth: float = 1.5
     last_cycle: float = 2.5
     short_tour: int = 500
+    members: int = 16
     most_removed: int = 6
     swaps: float = 0.4
     swaps_from: int = 24

@@ -344,9 +344,14 @@ def _served(instance: Instance) -> float:
     return max(1.0, SERVED_SHARE * len(instance.coverage.covers) / instance.n)
 
 
+def expected_stops(instance: Instance) -> float:
+    """About how many stops a good tour has."""
+    return instance.n / _served(instance)
+
+
 def _has_blocks(instance: Instance) -> bool:
     """Whether stops nearby are told from others: places have positions, and stops are not few."""
-    return instance.matrix is None and instance.n / _served(instance) > ONE_BLOCK_UP_TO
+    return instance.matrix is None and expected_stops(instance) > ONE_BLOCK_UP_TO
 
 
 def load_tree(instance: Instance) -> None:

@@ -36,6 +36,8 @@ def warmup(on_compile: Callable[[], None] | None = None) -> None:
     with _telling(on_compile):
         for kind in (*KINDS, "regions"):
             _load("lns", kind)
+        for kind in ("table", "points"):
+            _load_pools(kind)
         for name in shipped():
             load_kernels(load_network(SHIPPED / name))
 
@@ -62,6 +64,7 @@ def load(
             wanted = decoding.weights if decoding else None
             load_kernels(network_for(chosen.model, instance.n, wanted))
         if needs_search(chosen, instance):
+            from covertour.search.pool import may_have_pools
             from covertour.search.state import GENERAL, kind_of, load_tree
 
             name = chosen.name if chosen.model is None else "lns"
@@ -75,6 +78,8 @@ def load(
             _load(name, kind_of(instance))
             if name == "lns" and _may_be_divided(instance):
                 _load(name, "regions")
+            if name == "lns" and may_have_pools(instance):
+                _load_pools(kind_of(instance))
             load_tree(instance)
 
 
@@ -101,6 +106,22 @@ def needs_search(method: Method, instance: Instance) -> bool:
 @cache
 def _load(method: str, kind: str) -> None:
     """Run a method once on an easy instance of a kind."""
+    sample = _sample(kind)
+    options = {"workers": 2} if kind == "regions" else {}
+    clock = Clock(MaxIterations(2 if kind != "regions" else 16) | MaxSeconds(60))
+    METHODS[method].run(sample, clock, 0, np.empty(0, dtype=np.int64), **options)
+
+
+@cache
+def _load_pools(kind: str) -> None:
+    """Load what recombines the tours of a kind of instances."""
+    from covertour.search.pool import load_kernels
+
+    load_kernels(_sample(kind))
+
+
+def _sample(kind: str) -> Instance:
+    """An easy instance of a kind."""
     from covertour.problem.generate import random_instance
     from covertour.search.state import GENERAL, ROUTED, TABLE_UP_TO
 
@@ -119,6 +140,4 @@ def _load(method: str, kind: str) -> None:
         sample = sample.with_changes(quota=0.5)
     elif kind.startswith(ROUTED):
         sample = sample.with_changes(depot=0, quota=0.5, fleet={"max_stops": 2})
-    options = {"workers": 2} if kind == "regions" else {}
-    clock = Clock(MaxIterations(2 if kind != "regions" else 16) | MaxSeconds(60))
-    METHODS[method].run(sample, clock, 0, np.empty(0, dtype=np.int64), **options)
+    return sample

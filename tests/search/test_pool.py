@@ -1,0 +1,133 @@
+"""Pools: tours of their own that are recombined into shorter ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from covertour import Instance, LnsParams, random_instance, solve, verify
+from covertour.search.construct import complete
+from covertour.search.pool import Pool, make_pool, may_have_pools, recombine
+from covertour.search.recombine import combine
+from covertour.search.state import make_state
+from covertour.solving.clock import Clock
+from covertour.solving.stop import MaxIterations, TargetLength
+
+VILLAGES = random_instance(400, nearest=7, seed=3)
+"""A tour of some 75 stops."""
+
+ENOUGH = 20_000
+"""Iterations that pay for a pool."""
+
+
+def rough_pool(instance: Instance, many: int, seed: int = 0) -> Pool:
+    """First tours of one instance, each with places served in another order."""
+    pool = make_pool(make_state(instance, seed), seed)
+    nobody = np.empty(0, dtype=np.int64)
+    for _ in range(many):
+        serving = pool.random.permutation(instance.n)
+        complete(pool.state, nobody, instance.must_visit, serving)
+        pool.add(pool.state)
+    return pool
+
+
+def ring(n: int) -> Instance:
+    """Places on a circle that cover nobody else."""
+    turn = 2 * np.pi * np.arange(n) / n
+    return Instance.from_coordinates(np.stack([np.cos(turn), np.sin(turn)], axis=1), nearest=0)
+
+
+def test_recombined_tours_cover_everything_and_are_shorter() -> None:
+    pool = rough_pool(VILLAGES, 10)
+    before = pool.shortest.length
+    made: list[int] = []
+    recombine(pool, Clock(), 0.3, lambda tried, _: made.append(tried))
+    assert pool.shortest.length < 0.97 * before
+    assert sum(made) > 20
+    for length, stops in pool.members:
+        tour = pool.state.order[stops]
+        assert verify(VILLAGES, tour).ok
+        assert VILLAGES.length(tour) == pytest.approx(length)
+
+
+def test_a_better_part_is_taken_and_a_worse_one_is_not() -> None:
+    instance = ring(24)
+    s = make_state(instance, 0)
+    good = s.number[np.arange(24)]
+    crossed = good.copy()
+    crossed[5:8] = crossed[5:8][::-1]  # two legs that cross where the good tour has none
+    pool = make_pool(s, 0)
+    length = instance.length(s.order[crossed])
+    size, tried = combine(s, crossed, good, length, 5, 0.0, pool.room)
+    assert (size, tried) == (24, 1)
+    assert s.tour["length"] == pytest.approx(instance.length(np.arange(24)))
+    size, tried = combine(s, good, crossed, instance.length(np.arange(24)), 5, 0.0, pool.room)
+    assert (size, tried) == (0, 0)
+
+
+def test_no_more_tours_are_made_than_iterations_are_allowed() -> None:
+    pool = rough_pool(VILLAGES, 10)
+    clock = Clock(MaxIterations(7))
+    recombine(pool, clock, 0.3, lambda tried, seconds: clock.ran(tried, seconds))
+    assert clock.iterations == 7
+
+
+def test_the_same_tours_are_left_once() -> None:
+    pool = rough_pool(VILLAGES, 3)
+    pool.members *= 2
+    pool.forget()
+    lengths = [member.length for member in pool.members]
+    assert lengths == sorted(set(lengths))
+    assert len(lengths) == 3
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_search_in_pools_is_repeatable_and_makes_the_iterations_it_is_allowed(
+    workers: int,
+) -> None:
+    found = solve(VILLAGES, iterations=workers * ENOUGH, seed=4, workers=workers)
+    again = solve(VILLAGES, iterations=workers * ENOUGH, seed=4, workers=workers)
+    assert_array_equal(found.tour.places, again.tour.places)
+    assert found.iterations == workers * ENOUGH
+    lengths = [length for _, length in found.trace]
+    assert lengths == sorted(lengths, reverse=True)
+    assert found.length == pytest.approx(lengths[-1])
+
+
+def test_members_change_the_search() -> None:
+    pools = solve(VILLAGES, iterations=ENOUGH)
+    cycles = solve(VILLAGES, iterations=ENOUGH, params=LnsParams(members=0))
+    assert [length for _, length in pools.trace] != [length for _, length in cycles.trace]
+
+
+def test_a_search_in_pools_ends_at_its_target() -> None:
+    first = solve(VILLAGES, "greedy").length
+    found = solve(VILLAGES, stop=TargetLength(0.9 * first))
+    assert found.length <= 0.9 * first
+    assert found.stopped == "limit"
+
+
+def test_required_and_forbidden_places_and_the_depot_are_kept() -> None:
+    instance = VILLAGES.with_changes(depot=7, required=[50, 51, 52], forbidden=[1, 2, 3])
+    found = solve(instance, iterations=ENOUGH)
+    assert verify(instance, found.tour).ok
+    assert {7, 50, 51, 52} <= set(found.tour.places.tolist())
+
+
+def test_a_matrix_is_searched_in_pools_too() -> None:
+    points = np.random.default_rng(5).random((120, 2))
+    matrix = np.linalg.norm(points[:, None] - points, axis=2)
+    instance = Instance.from_matrix(matrix, nearest=2)
+    found = solve(instance, iterations=15_000)
+    assert verify(instance, found.tour).ok
+    cycles = solve(instance, iterations=15_000, params=LnsParams(members=0))
+    assert found.trace != cycles.trace
+
+
+def test_only_plain_problems_with_many_stops_are_searched_in_pools() -> None:
+    assert may_have_pools(VILLAGES)
+    assert not may_have_pools(random_instance(80, nearest=7))
+    assert not may_have_pools(VILLAGES.with_changes(quota=0.9))
+    matrix = np.random.default_rng(3).random((200, 200))
+    assert not may_have_pools(Instance.from_matrix(matrix, nearest=2))

@@ -9,6 +9,7 @@ from covertour.bench.gctsp import GctspReport, GctspRow, gctsp, gctsp_document, 
 from covertour.bench.growth import ScaleReport, ScaleRow, scale, scale_document
 from covertour.bench.learned import LearnedReport, LearnedRow, learned, learned_document
 from covertour.bench.machine import machine
+from covertour.bench.mctp import MctpReport, MctpRow, mctp, mctp_document
 from covertour.bench.proofs import ProofReport, ProofRow, proof_document, prove_literature
 from covertour.bench.published import (
     LiteratureReport,
@@ -38,6 +39,8 @@ __all__ = [
     "LearnedRow",
     "LiteratureReport",
     "LiteratureRow",
+    "MctpReport",
+    "MctpRow",
     "OnStep",
     "ProofReport",
     "ProofRow",
@@ -56,6 +59,8 @@ __all__ = [
     "literature",
     "literature_document",
     "machine",
+    "mctp",
+    "mctp_document",
     "output_directory",
     "parse_rule",
     "percent_text",

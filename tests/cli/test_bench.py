@@ -145,3 +145,20 @@ def test_gctsp_refuses_options_that_make_no_sense(covertour: Command, tmp_path: 
     assert "--resume: give --output too" in ran.err
     ran = covertour("bench", "gctsp", ".")
     assert "expected the published table small_medium.csv or large.csv" in ran.err
+
+
+def test_mctp_writes_its_tables(covertour: Command, tmp_path: Path) -> None:
+    folder = tmp_path / "cases"
+    folder.mkdir()
+    edges = "0 1 3 0 2 4 0 3 5 1 2 5 1 3 4 2 3 3"
+    points = "1 0 0 2 0 3 3 4 0 4 4 3 5 5 0 6 5 3"
+    text = f"small\n2 2 2 2 13 {edges}\n2 1 0 3 0 1\nNODE_COORD_SECTION {points}\n"
+    (folder / "small.ctp").write_text(text)
+    (folder / "bounds_pq.csv").write_text("instance,lower_bound,upper_bound\nsmall,18,18\n")
+    ran = covertour("bench", "mctp", "cases", "--output", "results")
+    assert ran.code == 0
+    assert "As short as published or shorter: 1 of 1." in ran.out
+    assert "small,4,2,2,13,18,18,18,2,0," in (tmp_path / "results" / "mctp.csv").read_text()
+    ran = covertour("bench", "mctp", "cases", "--prove", "--method", "lns")
+    assert ran.code == 2
+    assert "--prove and --method: give one of them, not both" in ran.err

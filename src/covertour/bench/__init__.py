@@ -10,6 +10,7 @@ from covertour.bench.growth import ScaleReport, ScaleRow, scale, scale_document
 from covertour.bench.gtsp import GtspReport, GtspRow, gtsp, gtsp_document
 from covertour.bench.learned import LearnedReport, LearnedRow, learned, learned_document
 from covertour.bench.machine import machine
+from covertour.bench.mctp import MctpReport, MctpRow, mctp, mctp_document
 from covertour.bench.proofs import ProofReport, ProofRow, proof_document, prove_literature
 from covertour.bench.published import (
     LiteratureReport,
@@ -41,6 +42,8 @@ __all__ = [
     "LearnedRow",
     "LiteratureReport",
     "LiteratureRow",
+    "MctpReport",
+    "MctpRow",
     "OnStep",
     "ProofReport",
     "ProofRow",
@@ -61,6 +64,8 @@ __all__ = [
     "literature",
     "literature_document",
     "machine",
+    "mctp",
+    "mctp_document",
     "output_directory",
     "parse_rule",
     "percent_text",

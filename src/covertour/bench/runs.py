@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from time import process_time
 
 from covertour.problem.errors import InputError, SolveError
 from covertour.problem.instance import Instance
@@ -24,11 +25,14 @@ class Run:
     """A solve and its time.
 
     ``seconds``: from the call of ``solve``, with the coverage built before, to the end of the
-    method; the referee's check inside ``solve`` comes after that.
+    method; the referee's check inside ``solve`` comes after that. ``processor``: the seconds of
+    the processor, all threads together, and the cost of each improvement, which do not depend on
+    what else the machine does.
     """
 
     result: Result
     seconds: float
+    processor: tuple[tuple[float, float], ...] = ()
 
     def seconds_to(self, length: float) -> float | None:
         """When the method had its first tour of at most this length; None where it never had.
@@ -39,6 +43,10 @@ class Run:
             if at_most(found, length):
                 return moment
         return self.seconds if at_most(self.result.length, length) else None
+
+    def processor_to(self, cost: float) -> float | None:
+        """The processor time until the first tour of at most this cost; None without one."""
+        return next((used for used, found in self.processor if at_most(found, cost)), None)
 
     def length_at(self, seconds: float) -> float | None:
         """Length of the best tour at that moment; None where there was none yet."""
@@ -70,6 +78,8 @@ def timed_run(
 ) -> Run:
     """Solve with the coverage built beforehand; see :class:`Run` for what is timed."""
     _ = instance.coverage
+    processor: list[tuple[float, float]] = []
+    began = process_time()
     result = solve(
         instance,
         method,
@@ -78,12 +88,13 @@ def timed_run(
         workers=workers,
         decoding=decoding,
         executor=executor,
+        on_improve=lambda _, cost, __: processor.append((process_time() - began, cost)),
     )
     if result.stopped == "interrupt":  # its best tour so far is no measurement
         raise KeyboardInterrupt
     if not verify(instance, result.tour).ok:
         raise SolveError(f"{method} made a wrong tour of {instance.name}")
-    return Run(result, result.seconds)
+    return Run(result, result.seconds, tuple(processor))
 
 
 def warm_up(instance: Instance, methods: Sequence[str]) -> None:

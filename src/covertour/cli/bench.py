@@ -1,4 +1,4 @@
-"""The verb bench: literature, gctsp, gtsp, random, learned, scale: tables, files, pictures."""
+"""The verb bench: literature, gctsp, gtsp, mctp, random, learned, scale; tables and pictures."""
 
 from __future__ import annotations
 
@@ -265,6 +265,66 @@ def gtsp(
             on_step=on_step,
         )
     publish(target, bench.gtsp_document(report))
+
+
+@app.command()
+def mctp(
+    directory: Annotated[
+        str,
+        typer.Argument(
+            metavar="DIR",
+            help="Where the .ctp files and the tables bounds_pq.csv and bounds_p.csv are.",
+        ),
+    ],
+    method: Annotated[
+        str | None,
+        typer.Option("--method", "-m", help="How to solve, lns by default.", show_default=False),
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            "--seconds",
+            "-s",
+            parser=at_least(0),
+            metavar="S",
+            help="The limit of a case, by default 5, and 60 with --prove.",
+            show_default=False,
+        ),
+    ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option(metavar="NAME,...", help="Only these cases.", show_default=False),
+    ] = None,
+    full_time: Annotated[
+        bool,
+        typer.Option("--full-time", help="Do not stop at the published: look for better plans."),
+    ] = False,
+    prove: Annotated[bool, typer.Option("--prove", help="Bound the cases by exact.")] = False,
+    seed: SeedOption = 0,
+    output: OutputOption = None,
+    name: NameOption = None,
+) -> None:
+    """The published cases of several vehicles: routes of at most p stops and a length of q.
+
+    covertour bench mctp mctp --seconds 5 --output results
+    """
+    from covertour import bench
+
+    if prove and method is not None:
+        raise InputError("--prove and --method: give one of them, not both")
+    target = target_of(output, name or ("mctp-bounds" if prove else "mctp"))
+    usual = 60.0 if prove else 5.0
+    with progress() as on_step:
+        report = bench.mctp(
+            directory,
+            method="exact" if prove else method or "lns",
+            seconds=usual if seconds is None else seconds,
+            only=several("--only", only, str) if only is not None else [],
+            full_time=full_time,
+            seed=seed,
+            on_step=on_step,
+        )
+    publish(target, bench.mctp_document(report))
 
 
 @app.command()

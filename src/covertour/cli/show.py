@@ -118,8 +118,7 @@ def _in_table(value: Any) -> str:
 def summary(instance: Instance, result: Result, times: Times | None = None) -> None:
     """Print what a solve found; with times, how long it takes to drive."""
     routes = find_itinerary(instance, result.tour).routes
-    stops = sum(route.stops for route in routes)
-    rows = [("stops", f"{stops:,} of {instance.n:,} places")]
+    rows = [("stops", f"{stops_of(instance, result.tour):,} of {instance.n:,} places")]
     if instance.fleet is not None:
         longest = measure(instance, max(route.cost for route in routes), result.length)
         rows.append(("routes", f"{len(routes):,}, the longest {longest}"))
@@ -167,7 +166,15 @@ def _open_cost(result: Result) -> str:
     return f"at most {result.cost_gap:.3%} above the cheapest that serves as much"
 
 
+def stops_of(instance: Instance, tour: Tour) -> int:
+    """How many stops a tour has, the depot of a fleet not counted."""
+    return len(tour) if instance.fleet is None else sum(tour.places != instance.depot)
+
+
 def _why(instance: Instance, result: Result) -> str:
+    if result.stopped == "proven" and instance.fleet is not None:
+        like = {"fewest": " with as few routes", "balance": " with as short a longest route"}
+        return f"as no plan{like.get(instance.fleet.objective, '')} costs less"
     if result.stopped == "proven" and instance.budget is not None:
         return "as no tour of this budget serves more, nor as much at less cost"
     if result.stopped == "proven" and instance.visit_cost is not None:

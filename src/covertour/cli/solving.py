@@ -44,9 +44,9 @@ from covertour.solving.stop import (
 if TYPE_CHECKING:
     from covertour.solving.methods import Decoding
 
-COMPILE_SECONDS, COMPILE_DECODING_SECONDS = 12, 8
-"""About how long the first solve on a machine compiles the search, and what decodes learned tours;
-said to the user, nothing depends on it."""
+COMPILE_SECONDS, COMPILE_FLEET_SECONDS, COMPILE_DECODING_SECONDS = 12, 25, 8
+"""About how long the first solve on a machine compiles the search, that for fleets, and what
+decodes learned tours; said to the user, nothing depends on it."""
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C or SIGTERM, as shells have it."""
@@ -255,7 +255,7 @@ def solve(
         if kept:
             show.say(kept)
         show.say("")
-        if len(result.tour) <= show.LONGEST_ITINERARY:
+        if show.stops_of(instance, result.tour) <= show.LONGEST_ITINERARY:
             show.itinerary(instance, result.tour, manner.times)
             show.say("")
         options.tell_written(written)
@@ -270,12 +270,13 @@ def solve(
 def _where_to_look(instance: Instance, result: Result, written: Sequence[str]) -> str:
     """The last line: where the stops are listed, or how to keep them."""
     name = "tour.csv" if instance.coordinates is None else "map.html"
-    if len(result.tour) <= show.LONGEST_ITINERARY:
+    stops = show.stops_of(instance, result.tour)
+    if stops <= show.LONGEST_ITINERARY:
         return "" if written else f"To keep it, add for example: --output {name}"
     lists = [path for path in written if not path.lower().endswith(PICTURE_ENDINGS)]
     if lists:
-        return f"Its {len(result.tour):,} stops are listed in {lists[0]}"
-    return f"To list its {len(result.tour):,} stops, add for example: --output {name}"
+        return f"Its {stops:,} stops are listed in {lists[0]}"
+    return f"To list its {stops:,} stops, add for example: --output {name}"
 
 
 def _leave(result: Result) -> None:
@@ -344,6 +345,8 @@ def _search(
 
     def tell_of_compiling() -> None:
         seconds = COMPILE_SECONDS if METHODS[method].searches else COMPILE_DECODING_SECONDS
+        if instance.fleet is not None:
+            seconds = COMPILE_FLEET_SECONDS
         show.note(f"compiling {method}, once, about {seconds} s ...")
 
     # Before the live line shows a clock.
@@ -436,17 +439,25 @@ def demo(
     _leave(result)
 
 
-def warmup() -> None:
+def warmup(
+    everything: Annotated[
+        bool,
+        typer.Option(
+            "--all", help="Also the search for quotas, budgets, open tours, fleets and the like."
+        ),
+    ] = False,
+) -> None:
     """Compile the search ahead, so that the first solve starts at once."""
     from covertour.solving import loading
 
     compiling: list[float] = []  # when it began, if anything has to be compiled
 
     def tell_of_compiling() -> None:
-        show.note("compiling the search for every kind of instance, less than a minute ...")
+        how_long = "a few minutes" if everything else "less than a minute"
+        show.note(f"compiling the search for every kind of instance, {how_long} ...")
         compiling.append(perf_counter())
 
-    loading.warmup(tell_of_compiling)
+    loading.warmup(tell_of_compiling, everything)
     if compiling:
         show.say(f"The search is compiled ({perf_counter() - compiling[0]:.0f} s).")
     else:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from covertour.exact.few_routes import best_routes
 from covertour.problem.coverage import SAME
 from covertour.problem.errors import InputError
 from covertour.problem.instance import Instance
@@ -24,7 +25,7 @@ ROUNDING = 1e-12
 
 def can_enumerate(instance: Instance) -> bool:
     """Whether so few places may be stops that all sets of them are looked at in no time."""
-    return instance.fleet is None and instance.n - len(instance.forbidden) <= MOST_STOPS
+    return instance.n - len(instance.forbidden) <= MOST_STOPS
 
 
 def shortest_tour(instance: Instance) -> IntArray:
@@ -33,6 +34,8 @@ def shortest_tour(instance: Instance) -> IntArray:
     It costs least or, with a budget, serves most and of those costs least. A set of stops is a
     whole number whose bit i says whether the i-th allowed place is in it.
     """
+    if instance.fleet is not None:
+        return best_routes(instance)
     allowed = np.setdiff1d(np.arange(instance.n), instance.forbidden)
     m = len(allowed)
     sets = np.arange(1 << m)

@@ -48,8 +48,9 @@ iterations, by this share."""
 LEAST_ENOUGH, MOST_ENOUGH = 0.3, 0.6
 """Of those so many are to end with a tour that serves enough."""
 
-BALANCE_PRICE = 20.0
-"""The highest such price where the longest route is to be short: it seldom is short enough."""
+BALANCE_PRICE, SLIGHT = 20.0, 0.01
+"""The highest such price where the longest route is to be short: it seldom is short enough. Where
+it aims at one that is shorter by less than a share SLIGHT, the price may be any."""
 
 MOST_FILLED = 200
 """Places that are looked at to spend what is left of a budget, at a time."""
@@ -105,7 +106,9 @@ def _adapt_with_routes(s):
     limits.kept_length += limits.over_length <= 1e-12 * s.tour.length
     limits.kept_stops += limits.over_stops == 0
     if limits.tries == PRICED_EVERY:
-        most = BALANCE_PRICE if limits.balance else DEAR
+        most = DEAR
+        if limits.balance != 0:
+            most = BALANCE_PRICE if limits.aim == 0.0 or limits.aim >= SLIGHT else np.inf
         limits.price_length = _new_price(limits.price_length, limits.kept_length, most)
         most = limits.most_price_stops
         limits.price_stops = _new_price(limits.price_stops, limits.kept_stops, most)
@@ -197,8 +200,6 @@ def _keep_with_routes(s, anneal, best):
     for index in range(len(routes.starts)):
         start = routes.starts[index]
         length = routes.total[start]
-        if routes.load[start] > 0:
-            length -= limits.extra
         longest = max(longest, length)
         excess += max(length - limits.hard, 0.0) + routes.too_many[start] * limits.price_stops
     if excess > 0.0:

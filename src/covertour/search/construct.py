@@ -117,7 +117,20 @@ def _gather_legs_and_blanks(s, place):
     return many
 
 
-gather_legs = for_both(_gather_legs, _gather_legs_and_blanks)
+def _gather_legs_and_a_route(s, place):
+    """The same, and that of an empty route: places far from the depot may need one too."""
+    many = _legs_in_blocks(s, place)
+    if s.blocks.shape[0] > 1:
+        routes = s.goal.routes
+        limits = routes.limits
+        for _ in range(len(routes.starts)):
+            if routes.load[routes.starts[limits.empty]] == 0:
+                return _note_leg(s, many, routes.starts[limits.empty])
+            limits.empty = (limits.empty + 1) % len(routes.starts)
+    return many
+
+
+gather_legs = for_both(_gather_legs, _gather_legs_and_blanks, _gather_legs_and_a_route)
 
 
 @inner

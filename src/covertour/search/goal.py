@@ -72,7 +72,6 @@ LIMITS = np.dtype(
     [
         ("longest", "f8"),  # what a route is to cost at most, and how many stops it may have
         ("most_stops", "i8"),
-        ("extra", "f8"),  # added to the cost of each route, where there are to be few of them
         ("price_length", "f8"),  # of a unit of length, and of a stop, above the limits
         ("price_stops", "f8"),
         ("most_price_stops", "f8"),
@@ -82,6 +81,7 @@ LIMITS = np.dtype(
         ("kept_length", "i8"),
         ("kept_stops", "i8"),
         ("stamp", "i8"),  # the latest of ``Routes.seen``
+        ("empty", "i8"),  # the index of a start whose route was empty when one was looked for
         ("aim", "f8"),  # the share by which the longest route is to become shorter
         ("hard", "f8"),  # what a route may cost at most, wherever the search aims at less
         ("balance", "i8"),  # whether the longest route is to be short
@@ -152,12 +152,12 @@ class Goal(NamedTuple):
 
 
 def make_goal(
-    instance: Instance, number: IntArray, starts: int = 1, extra: float = 0.0
+    instance: Instance, number: IntArray, starts: int = 1
 ) -> tuple[Goal | None, Int32Array]:
     """The goal of an instance, None for a plain one, and the counts that places begin with.
 
-    number: int64[n], the state's number of each place. starts: how many routes a fleet may have,
-    each of which costs so much extra. The counts, int32[n], are by the instance's
+    number: int64[n], the state's number of each place. starts: how many routes a fleet may have.
+    The counts, int32[n], are by the instance's
     numbers: a place is served while its count is above 0, and needs each of its stops at 1.
     """
     n = instance.n
@@ -198,8 +198,8 @@ def make_goal(
     visit = _with_blanks(instance.visit_costs[order], many)
     routes = None
     if instance.fleet is not None:
-        routes = _make_routes(instance, number, many, extra)
-        visit[routes.starts.astype(np.int64)] = instance.visit_costs[instance.depot] + extra
+        routes = _make_routes(instance, number, many)
+        visit[routes.starts.astype(np.int64)] = instance.visit_costs[instance.depot]
     goal = Goal(
         weight=_with_blanks(weight[order], many),
         unique=np.zeros(many),
@@ -215,7 +215,7 @@ def make_goal(
     return goal, counts
 
 
-def _make_routes(instance: Instance, number: IntArray, many: int, extra: float) -> Routes:
+def _make_routes(instance: Instance, number: IntArray, many: int) -> Routes:
     """The routes of a fleet, all empty."""
     fleet, n = instance.fleet, instance.n
     assert fleet is not None
@@ -228,7 +228,6 @@ def _make_routes(instance: Instance, number: IntArray, many: int, extra: float) 
         limits["longest"] = fleet.max_length * (1.0 + TOLERANCE)
     limits["hard"] = limits["longest"]
     limits["most_stops"] = n if fleet.max_stops is None else fleet.max_stops
-    limits["extra"] = extra
     limits["price_length"], limits["price_stops"] = DEAR, DEAR * _farthest(instance)
     limits["most_price_stops"] = limits["price_stops"]
     limits["balance"] = fleet.objective == "balance"

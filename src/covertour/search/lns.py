@@ -16,13 +16,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from covertour.problem.errors import SolveError
-from covertour.problem.goals import Fleet
 from covertour.problem.instance import Instance
 from covertour.problem.metric import IntArray
-from covertour.search.annealing import ANNEAL, TUNED, anneal_for, restart
+from covertour.search.annealing import (
+    ANNEAL,
+    BALANCE_PRICE,
+    SLIGHT,
+    TUNED,
+    anneal_for,
+    restart,
+)
 from covertour.search.construct import (
     complete,
 )
+from covertour.search.fleet import fewest, keeps_limits, most_routes, split, within_reach
 from covertour.search.goal import DEAR
 from covertour.search.params import DEFAULT, LnsParams
 from covertour.search.pool import (
@@ -36,8 +43,10 @@ from covertour.search.pool import (
 from covertour.search.state import (
     Place,
     State,
+    kind_of,
     make_state,
     places_of,
+    read_tour,
 )
 from covertour.solving.clock import Clock
 from covertour.solving.stop import NEVER
@@ -54,10 +63,13 @@ FIRST_PRICE_LENGTH = 2.0
 FIRST_PRICE = 3.0
 """The first price, in costs of the first tour per weight that it serves."""
 
+FEWEST_STARTS = 8
+"""Where the longest route is to be short there may be so many routes at least, if it is allowed."""
+
 SPARE_ROUTES = 3
 """So many more routes are allowed than the first tour has, or more where it has many."""
 
-AIMS = (0.1, 0.3, 0.03, 0.0)
+AIMS = (0.1, 0.3, 1e-6, 0.03, 0.0)
 """Where the longest route is to be short, the share by which a cycle aims at a shorter one; or, at
 last, at one as long for less."""
 
@@ -123,12 +135,36 @@ def lns(
     into regions, which workers share, or whoever takes the tasks of an executor; else several
     workers search on threads of their own and go on from the best of them after each cycle.
     """
-    leader = _hire(instance, clock, seed, start, params)
+    begin = np.array(start, dtype=np.int64)
+    if instance.fleet is None:
+        return _search(instance, clock, seed, begin, workers, params, executor)
+    instance = within_reach(instance)
+    if instance.fleet is not None and instance.fleet.objective == "fewest":
+
+        def search(part: Clock, begin: IntArray, most: int | None) -> IntArray:
+            return _search(instance, part, seed, begin, workers, params, executor, most)
+
+        return fewest(instance, clock, seed, begin, params, search)
+    return _search(instance, clock, seed, begin, workers, params, executor)
+
+
+def _search(
+    instance: Instance,
+    clock: Clock,
+    seed: int,
+    start: IntArray,
+    workers: int,
+    params: LnsParams,
+    executor: Executor | None,
+    most: int | None = None,
+) -> IntArray:
+    """Search for a cheap tour; with a fleet, of at most so many routes if ``most`` is not None."""
+    leader = _hire(instance, clock, seed, start, params, most)
     many = _by_regions(leader, clock, workers)
     if many > 1:
         return _search_regions(leader, clock, seed, many, workers, params, executor)
     others = [seed + 1_000_003 * index for index in range(1, workers)]
-    team = [leader, *(_hire(instance, clock, own, start, params) for own in others)]
+    team = [leader, *(_hire(instance, clock, own, start, params, most) for own in others)]
     best = _best(team)
     planned = float(params.first_cycle * len(best.tour))
     _tell(instance, clock, best)
@@ -150,7 +186,7 @@ def lns(
                 if instance.budget is not None:
                     _aim(worker, best.weight, cycles)
                 if instance.fleet is not None:
-                    _aim_routes(instance.fleet, worker, best, cycles)
+                    _aim_routes(worker, best, cycles)
                 restart(worker.state, worker.anneal, worker.best)
     best = _best(team)
     if instance.fleet is not None and not np.isfinite(best.length):
@@ -171,13 +207,16 @@ def _aim(worker: Worker, weight: float, cycles: int) -> None:
     tally["need"] = min(weight + more, tally["total"]) if weight >= 0.0 else 0.0
 
 
-def _aim_routes(fleet: Fleet, worker: Worker, best: Worker, cycles: int) -> None:
+def _aim_routes(worker: Worker, best: Worker, cycles: int) -> None:
     """Let the next cycle find a shorter longest route, or one as long for less."""
     limits, found = worker.state.goal.routes.limits, best.state.goal.routes.limits
     limits["best"], limits["violation"] = float(found["best"]), float(found["violation"])
     if limits["balance"] and np.isfinite(limits["best"]):
         limits["aim"] = AIMS[cycles % len(AIMS)]
         limits["longest"] = limits["best"] * (1.0 - limits["aim"])
+        limits["price_length"] = min(float(limits["price_length"]), BALANCE_PRICE)
+        if 0.0 < limits["aim"] < SLIGHT:  # what is as long as the best counts twice
+            limits["price_length"] = best.length / max(limits["best"] - limits["longest"], 1e-300)
 
 
 def _tell(instance: Instance, clock: Clock, best: Worker, iteration: int | None = None) -> None:
@@ -233,17 +272,19 @@ def _hire(
     instance: Instance,
     clock: Clock,
     seed: int,
-    start: Sequence[int] | IntArray,
+    start: IntArray,
     params: LnsParams,
+    most: int | None,
 ) -> Worker:
-    """A worker with a first covering tour."""
-    s = make_state(instance, seed) if instance.fleet is None else _routed(instance, seed, start)
+    """A worker with a first covering tour; see :func:`_search`."""
+    if instance.fleet is None:
+        s = make_state(instance, seed)
+    else:
+        s, start = _routed(instance, seed, start, most)
     _complete(s, instance, seed, start)
     size, length = int(s.tour["size"]), float(s.tour["length"])
     if s.goal is not None and s.goal.routes is not None:
-        routes, limits = s.goal.routes, s.goal.routes.limits
-        used = np.count_nonzero(routes.load[routes.starts.astype(np.int64)])
-        length -= used * float(limits["extra"])
+        limits = s.goal.routes.limits
         limits["price_length"], limits["price_stops"] = FIRST_PRICE_LENGTH, length / size
         limits["most_price_stops"] = DEAR * length / size
         limits["aim"] = AIMS[0]
@@ -256,7 +297,7 @@ def _hire(
         anneal[name] = getattr(params, name)
     hot = params.hot if size <= params.short_tour else params.hot_long
     anneal["hot"] = hot * length / size
-    by_cost = instance.fleet is None or instance.fleet.objective == "cost"
+    by_cost = instance.fleet is None or instance.fleet.objective != "balance"
     anneal["target"] = clock.target if instance.budget is None and by_cost else -1.0
     anneal["idle_limit"] = clock.limits.idle_iterations
     anneal["best"] = np.inf
@@ -267,35 +308,52 @@ def _hire(
     return worker
 
 
-def _complete(s: State, instance: Instance, seed: int, start: Sequence[int] | IntArray) -> None:
+def _complete(s: State, instance: Instance, seed: int, start: IntArray) -> None:
     """Make the first tour of a state."""
     serving = s.order[: instance.n]  # along the curve, or at random where all stops are looked at
     if len(s.blocks) == 1:
         serving = np.random.default_rng(seed).permutation(instance.n)
-    complete(s, np.array(start, dtype=np.int64), instance.must_visit, serving)
+    complete(s, start, instance.must_visit, serving)
 
 
-def _routed(instance: Instance, seed: int, start: Sequence[int] | IntArray) -> State:
-    """A state for a fleet, with some more routes than a first tour needs, if there may be."""
+def _routed(
+    instance: Instance, seed: int, start: IntArray, most: int | None
+) -> tuple[State, IntArray]:
+    """A state for a fleet, and routes to begin with.
+
+    There may be ``most`` routes or, if that is None, some more than those need.
+    """
     fleet = instance.fleet
     assert fleet is not None
-    most = max(1, instance.n - 1 - len(instance.forbidden))
-    if fleet.vehicles is not None:
-        most = min(most, fleet.vehicles)
-    starts = min(most, 8)
-    while True:
-        s = make_state(instance, seed, starts)
-        _complete(s, instance, seed, start)
-        routes = s.goal.routes
-        used = int(np.count_nonzero(routes.load[routes.starts.astype(np.int64)]))
-        kept = routes.limits["over_length"] <= 0.0 and routes.limits["over_stops"] == 0
-        if starts == most or (used < starts and kept):
-            break
-        starts = min(most, 2 * starts)
-    if fleet.objective != "balance":
-        starts = min(most, used + max(SPARE_ROUTES, used // 8))
-    extra = float(s.tour["length"]) if fleet.objective == "fewest" else 0.0
-    return make_state(instance, seed, starts, extra)
+    routes = most_routes(instance) if most is None else most
+    if not len(start) or not keeps_limits(instance, start):
+        start = split(instance, _one_tour(instance, seed, start), routes)
+    if most is None:
+        used = int(np.count_nonzero(start == instance.depot))
+        spare = max(SPARE_ROUTES, used // 8)
+        routes = min(
+            routes, max(FEWEST_STARTS, 2 * used) if fleet.objective == "balance" else used + spare
+        )
+    return make_state(instance, seed, routes), start
+
+
+def _one_tour(instance: Instance, seed: int, start: IntArray) -> IntArray:
+    """The stops of one tour that serves all, from the depot on but without it.
+
+    Where there are many places, by the kernels for single tours: a long route is slow to change.
+    """
+    stops = start[start != instance.depot]
+    if kind_of(instance).endswith("points"):
+        instance = instance.with_changes(fleet=None)
+        whole = make_state(instance, seed)
+    else:
+        whole = make_state(instance, seed)
+        limits = whole.goal.routes.limits
+        limits["longest"] = limits["hard"] = np.inf
+        limits["most_stops"] = instance.n
+    _complete(whole, instance, seed, stops)
+    tour = read_tour(whole)
+    return np.roll(tour, -int(np.flatnonzero(tour == instance.depot)[0]))[1:]
 
 
 def _cycle(

@@ -14,10 +14,9 @@ from covertour.search.state import NOWHERE, Place, for_both
 def penalty_of(s, total, load):
     """What a route of such a length and so many stops costs above its length."""
     limits = s.goal.routes.limits
-    length = total - limits.extra if load > 0 else total
     price = 0.0
-    if length > limits.longest:
-        price = (length - limits.longest) * limits.price_length
+    if total > limits.longest:
+        price = (total - limits.longest) * limits.price_length
     if load > limits.most_stops:
         price += (load - limits.most_stops) * limits.price_stops
     return price
@@ -63,8 +62,6 @@ def refresh_route(s, stop):
         load += 1
     routes.total[start] = length
     routes.load[start] = load
-    if load > 0:
-        length -= limits.extra
     too_long = max(length - limits.longest, 0.0)
     too_many = max(load - limits.most_stops, 0)
     limits.over_length += too_long - routes.too_long[start]

@@ -182,10 +182,10 @@ def _is_directed_problem(instance: Instance) -> bool:
     return not instance.symmetric or (instance.open and instance.fleet is not None)
 
 
-def make_state(instance: Instance, seed: int, starts: int = 1, extra: float = 0.0) -> State:
+def make_state(instance: Instance, seed: int, starts: int = 1) -> State:
     """The arrays of an instance with an empty tour: nothing is covered.
 
-    starts: how many routes a fleet may have; extra: what is added to the cost of each.
+    starts: how many routes a fleet may have.
     """
     n = instance.n
     directed = _is_directed_problem(instance)
@@ -199,7 +199,7 @@ def make_state(instance: Instance, seed: int, starts: int = 1, extra: float = 0.
         order = along_curve(instance.metric, instance.coordinates)
         number = np.empty(n, dtype=np.int64)
         number[order] = np.arange(n)
-    goal, counts = make_goal(instance, number, starts, extra)
+    goal, counts = make_goal(instance, number, starts)
     many = n if goal is None else len(goal.weight)
     at = np.zeros(many, dtype=PLACE)
     at["stop_at"] = -1

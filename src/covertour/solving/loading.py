@@ -24,20 +24,24 @@ def _telling(on_compile: Callable[[], None] | None) -> AbstractContextManager[No
     return kernelcache.on_compile(on_compile)
 
 
-def warmup(on_compile: Callable[[], None] | None = None) -> None:
-    """Compile the default method for every kind of instance, and what decodes learned tours.
+def warmup(on_compile: Callable[[], None] | None = None, everything: bool = False) -> None:
+    """Compile the default method for every kind of plain instance, and what decodes learned tours.
 
     ``on_compile`` is called before anything is compiled, if not all is in the cache.
+    ``everything``: also for instances that ask for more, and for fleets.
     """
     from covertour.neural.inference.tours import load_kernels
     from covertour.neural.inference.weights import SHIPPED, load_network, shipped
-    from covertour.search.state import KINDS
+    from covertour.search.state import GENERAL, KINDS, ROUTED
 
     with _telling(on_compile):
         for kind in (*KINDS, "regions"):
             _load("lns", kind)
         for kind in ("table", "points"):
             _load_pools(kind)
+        for more in (GENERAL, ROUTED) if everything else ():
+            for kind in KINDS:
+                _load("lns", more + kind)
         for name in shipped():
             load_kernels(load_network(SHIPPED / name))
 
@@ -69,13 +73,19 @@ def load(
 
             name = chosen.name if chosen.model is None else "lns"
             if name == "exact":  # searches first
-                if proves_by_kernels(instance):
+                if instance.fleet is not None:
+                    from covertour.exact.fleet import load_kernels as load_fleet_kernels
+
+                    load_fleet_kernels()
+                elif proves_by_kernels(instance):
                     _load("exact", "proof")
                     if instance.features:
                         _load("lns", f"{GENERAL}table")  # so that the sample has time for its proof
                         _load("exact", f"{GENERAL}proof")
                 name = "lns"
             _load(name, kind_of(instance))
+            if instance.fleet is not None and kind_of(instance).endswith("points"):
+                _load(name, kind_of(instance.with_changes(fleet=None)))  # of the first tour
             if name == "lns" and _may_be_divided(instance):
                 _load(name, "regions")
             if name == "lns" and may_have_pools(instance):

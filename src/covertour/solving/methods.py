@@ -252,26 +252,30 @@ def _exact(
 ) -> Outcome:
     """Search for a while, then prove; the search helps the proof on its way."""
     from covertour.exact.branch_and_cut import prove
-    from covertour.exact.directed import check_directed, prove_directed
+    from covertour.exact.directed import DirectedProof, check_directed, prove_directed
+    from covertour.exact.fleet import FleetProof, check_fleet, prove_fleet
     from covertour.exact.formulation import check_provable
 
     if can_enumerate(instance):
         return _enumerate(instance)
     check = check_provable if instance.symmetric else check_directed
+    check = check if instance.fleet is None else check_fleet
     check(instance)
     opening = MaxSeconds(SEARCH_SHARE * clock.limits.seconds) | MaxIterations(instance.n**2)
-    for again in range(SEARCHES if instance.n >= SEARCHES_FROM else 1):
+    often = instance.n >= SEARCHES_FROM and instance.fleet is None
+    for again in range(SEARCHES if often else 1):
         part = clock.part(opening | (lambda _: clock.over))
         places = _search(instance, part, seed + again, start, workers)
         if clock.over or clock.seconds >= opening.limits.seconds:
             break
-    if clock.places is not None:
+    if clock.places is not None and instance.fleet is None:
         places = clock.places  # of all the searches
     if clock.over:
         return Outcome(places, 0.0 if instance.budget is None else instance.total_weight)
-    if not instance.symmetric:
-        directed = prove_directed(instance, places, clock)
-        return Outcome(directed.places, directed.bound)
+    if instance.fleet is not None or not instance.symmetric:
+        prover = prove_directed if instance.fleet is None else prove_fleet
+        proven: DirectedProof | FleetProof = prover(instance, places, clock)
+        return Outcome(proven.places, proven.bound)
 
     def improve(places: IntArray) -> IntArray:
         short = Clock(MaxIterations(10 * (20 + len(places))), interruption=clock.interruption)
@@ -356,7 +360,6 @@ METHODS: dict[str, Method] = {
             lambda _: MaxSeconds(600),
             takes=("workers",),
             searches=True,
-            handles=ONE_TOUR,
             enumerates=True,
             proves=True,
         ),

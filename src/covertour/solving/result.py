@@ -32,10 +32,12 @@ class Result:
     ``bound``: no tour costs less than this; None where nothing was proven. The cost is the length,
     and the visit costs if there are any. With a budget the bound is one on the weight: no tour
     within it serves more; ``cost_bound`` is then what no tour that serves as much as this one costs
-    less than, None where that is not proven. ``trace``: (seconds, cost) of each improvement, in
-    order, or with a budget (seconds, weight). ``iterations``: how many the method made, in its own
-    unit; 0 where it does not count. ``stopped``: why it ended, by the "limit", as the tour was
-    "proven" to be best, by an "interrupt", or as the method was "done".
+    less than, None where that is not proven. Where a fleet is to have few routes, or a short
+    longest one, there is a bound only if that is proven: no plan that is as good in that respect
+    costs less. ``trace``: (seconds, cost) of each improvement, in order, or with a budget (seconds,
+    weight). ``iterations``: how many the method made, in its own unit; 0 where it does not count.
+    ``stopped``: why it ended, by the "limit", as the tour was "proven" to be best, by an
+    "interrupt", or as the method was "done".
 
     >>> from covertour import solve
     >>> line = Instance.from_coordinates([[0, 0], [1, 0], [4, 0], [5, 0]], radius=1)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from covertour.cli.asking import quota as parse_quota
+from covertour.cli.asking import share
 from covertour.cli.measuring import progress, publish, several, target_of
 from covertour.cli.options import SeedOption, at_least, on_cluster, whole
 from covertour.problem.errors import InputError
+from covertour.problem.goals import Quota
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,6 +64,30 @@ NameOption = Annotated[
 ]
 
 
+OnlyOption = Annotated[
+    str | None, typer.Option(metavar="NAME,...", help="Only these cases.", show_default=False)
+]
+FullTimeOption = Annotated[
+    bool,
+    typer.Option("--full-time", help="Do not stop at the best known: look for better tours."),
+]
+ProveOption = Annotated[
+    bool, typer.Option("--prove", help="Prove the cases by the method exact instead.")
+]
+
+
+def limit_by_default(seconds: int) -> Any:
+    """The option --seconds of a benchmark that proves too, with what it is by default."""
+    return typer.Option(
+        "--seconds",
+        "-s",
+        parser=at_least(0),
+        metavar="S",
+        help=f"The limit of a case, by default {seconds}, and 600 with --prove.",
+        show_default=False,
+    )
+
+
 @app.command()
 def literature(
     directory: Annotated[
@@ -77,25 +104,9 @@ def literature(
             parser=whole(1), metavar="N", help="Seeds 0 to N-1, 10 by default.", show_default=False
         ),
     ] = None,
-    seconds: Annotated[
-        float | None,
-        typer.Option(
-            "--seconds",
-            "-s",
-            parser=at_least(0),
-            metavar="S",
-            help="The limit of a run, by default 1, and 600 with --prove.",
-            show_default=False,
-        ),
-    ] = None,
-    only: Annotated[
-        str | None,
-        typer.Option(metavar="NAME,...", help="Only these instances.", show_default=False),
-    ] = None,
-    full_time: Annotated[
-        bool,
-        typer.Option("--full-time", help="Do not stop at the best known: look for better tours."),
-    ] = False,
+    seconds: Annotated[float | None, limit_by_default(1)] = None,
+    only: OnlyOption = None,
+    full_time: FullTimeOption = False,
     published: Annotated[
         str | None,
         typer.Option(
@@ -105,9 +116,7 @@ def literature(
             show_default=False,
         ),
     ] = None,
-    prove: Annotated[
-        bool, typer.Option("--prove", help="Prove the cases by the method exact instead.")
-    ] = False,
+    prove: ProveOption = False,
     workers: WorkersOption = 1,
     output: OutputOption = None,
     name: NameOption = None,
@@ -165,26 +174,10 @@ def gctsp(
         str | None,
         typer.Option("--method", "-m", help="How to solve, lns by default.", show_default=False),
     ] = None,
-    seconds: Annotated[
-        float | None,
-        typer.Option(
-            "--seconds",
-            "-s",
-            parser=at_least(0),
-            metavar="S",
-            help="The limit of a case, by default 10, and 600 with --prove.",
-            show_default=False,
-        ),
-    ] = None,
-    only: Annotated[
-        str | None,
-        typer.Option(metavar="NAME,...", help="Only these cases, as S1,M2.", show_default=False),
-    ] = None,
-    full_time: Annotated[
-        bool,
-        typer.Option("--full-time", help="Do not stop at the published: look for better tours."),
-    ] = False,
-    prove: Annotated[bool, typer.Option("--prove", help="Prove the cases by exact.")] = False,
+    seconds: Annotated[float | None, limit_by_default(10)] = None,
+    only: OnlyOption = None,
+    full_time: FullTimeOption = False,
+    prove: ProveOption = False,
     resume: Annotated[
         bool,
         typer.Option("--resume", help="Keep what the file in --output has proven; do the others."),
@@ -266,6 +259,25 @@ def random(
         ),
     ] = None,
     layout: Annotated[str, typer.Option(help="uniform or clustered.")] = "uniform",
+    quota: Annotated[
+        Quota | None,
+        typer.Option(
+            parser=parse_quota,
+            metavar="SHARE",
+            help="Give places random weights, and serve this share of them, such as 80%.",
+            show_default=False,
+        ),
+    ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            parser=share,
+            metavar="SHARE",
+            help="Give places random weights, and serve as much as this share of the length of a "
+            "tour that serves all allows, such as 50%.",
+            show_default=False,
+        ),
+    ] = None,
     workers: WorkersOption = 1,
     cluster: ClusterOption = None,
     output: OutputOption = None,
@@ -292,6 +304,8 @@ def random(
             reference=reference,
             reference_seconds=reference_seconds,
             layout=layout,
+            quota=quota,
+            budget=budget,
             workers=workers,
             executor=executor,
             on_step=on_step,

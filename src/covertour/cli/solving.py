@@ -336,18 +336,9 @@ def _search(
     executor: Executor | None = None,
 ) -> Result:
     """Solve, telling whoever watches the terminal how it goes."""
-    from covertour.solving.loading import load
-    from covertour.solving.methods import METHODS
     from covertour.solving.solve import solve as find_tour
 
-    _ = instance.coverage  # where nobody covers some place, say so before anything is compiled
-
-    def tell_of_compiling() -> None:
-        seconds = COMPILE_SECONDS if METHODS[method].searches else COMPILE_DECODING_SECONDS
-        show.note(f"compiling {method}, once, about {seconds} s ...")
-
-    # Before the live line shows a clock.
-    load(method, instance, decoding, None if quiet else tell_of_compiling)
+    prepare(instance, method, quiet, decoding)  # before the live line shows a clock
     shown = show.on_terminal() and not quiet
     with show.live_line(instance, stop, shown) as on_progress:
         return find_tour(
@@ -436,6 +427,20 @@ def demo(
     _leave(result)
 
 
+def prepare(instance: Instance, method: str, quiet: bool, decoding: Decoding | None = None) -> None:
+    """Load what a method needs for an instance, and say so where it has to be compiled first."""
+    from covertour.solving.loading import load
+    from covertour.solving.methods import METHODS
+
+    _ = instance.coverage  # where nobody covers some place, say so before anything is compiled
+
+    def tell() -> None:
+        seconds = COMPILE_SECONDS if METHODS[method].searches else COMPILE_DECODING_SECONDS
+        show.note(f"compiling {method}, once, about {seconds} s ...")
+
+    load(method, instance, decoding, None if quiet else tell)
+
+
 def warmup() -> None:
     """Compile the search ahead, so that the first solve starts at once."""
     from covertour.solving import loading
@@ -443,7 +448,7 @@ def warmup() -> None:
     compiling: list[float] = []  # when it began, if anything has to be compiled
 
     def tell_of_compiling() -> None:
-        show.note("compiling the search for every kind of instance, less than a minute ...")
+        show.note("compiling the search for every kind of instance, about a minute ...")
         compiling.append(perf_counter())
 
     loading.warmup(tell_of_compiling)

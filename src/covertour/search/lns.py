@@ -25,6 +25,7 @@ from covertour.search.construct import (
 )
 from covertour.search.goal import DEAR
 from covertour.search.params import DEFAULT, LnsParams
+from covertour.search.starts import Elsewhere
 from covertour.search.state import (
     Place,
     State,
@@ -119,7 +120,12 @@ def lns(
     _tell(instance, clock, best)
     with ThreadPoolExecutor(workers) as threads:
         cycles = 0
-        while not clock.over and _cycle(instance, team, clock, threads, int(planned), params):
+
+        def cycle(iterations: int) -> bool:
+            return _cycle(instance, team, clock, threads, iterations, params)
+
+        elsewhere = _elsewhere(instance, leader, seed, params)
+        while not clock.over and cycle(int(planned)):
             planned *= params.growth
             cycles += 1
             best = _best(team)
@@ -132,6 +138,8 @@ def lns(
                 if instance.fleet is not None:
                     _aim_routes(instance.fleet, worker, best, cycles)
                 restart(worker.state, worker.anneal, worker.best)
+            if elsewhere is not None:
+                elsewhere.look(clock, team, cycle)
     best = _best(team)
     if instance.fleet is not None and not np.isfinite(best.length):
         raise SolveError("fleet: no routes were found that keep to the limits")
@@ -158,6 +166,18 @@ def _aim_routes(fleet: Fleet, worker: Worker, best: Worker, cycles: int) -> None
     if limits["balance"] and np.isfinite(limits["best"]):
         limits["aim"] = AIMS[cycles % len(AIMS)]
         limits["longest"] = limits["best"] * (1.0 - limits["aim"])
+
+
+def _elsewhere(
+    instance: Instance, leader: Worker, seed: int, params: LnsParams
+) -> Elsewhere | None:
+    """A search among other tours to begin with, where places may be left out of short tours."""
+    stops = int(leader.anneal["best_size"][0])
+    if not instance.partial or instance.fleet is not None or stops > params.short_tour:
+        return None
+    need = float(leader.state.goal.tally["need"]) if instance.budget is None else 0.0
+    rng = np.random.default_rng([seed, 1])
+    return Elsewhere(instance, rng, need, params.first_cycle * stops)
 
 
 def _tell(instance: Instance, clock: Clock, best: Worker, iteration: int | None = None) -> None:

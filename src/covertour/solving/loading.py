@@ -27,14 +27,15 @@ def _telling(on_compile: Callable[[], None] | None) -> AbstractContextManager[No
 def warmup(on_compile: Callable[[], None] | None = None) -> None:
     """Compile the default method for every kind of instance, and what decodes learned tours.
 
+    Not for several routes, nor for one-way streets with a quota and the like: these are rare.
     ``on_compile`` is called before anything is compiled, if not all is in the cache.
     """
     from covertour.neural.inference.tours import load_kernels
     from covertour.neural.inference.weights import SHIPPED, load_network, shipped
-    from covertour.search.state import KINDS
+    from covertour.search.state import GENERAL, KINDS
 
     with _telling(on_compile):
-        for kind in (*KINDS, "regions"):
+        for kind in (*KINDS, "regions", f"{GENERAL}table", f"{GENERAL}points"):
             _load("lns", kind)
         for name in shipped():
             load_kernels(load_network(SHIPPED / name))
@@ -62,7 +63,8 @@ def load(
             wanted = decoding.weights if decoding else None
             load_kernels(network_for(chosen.model, instance.n, wanted))
         if needs_search(chosen, instance):
-            from covertour.search.state import GENERAL, kind_of, load_tree
+            from covertour.search.blocks import load_tree
+            from covertour.search.state import GENERAL, kind_of
 
             name = chosen.name if chosen.model is None else "lns"
             if name == "exact":  # searches first

@@ -24,7 +24,7 @@ from covertour.search.construct import (
     complete,
 )
 from covertour.search.goal import DEAR
-from covertour.search.params import DEFAULT, LnsParams
+from covertour.search.params import LnsParams, default_params
 from covertour.search.starts import Elsewhere
 from covertour.search.state import (
     Place,
@@ -44,7 +44,7 @@ WIDEST = 8
 FIRST_PRICE_LENGTH = 2.0
 """What a unit of length above the limit of a route costs at first, beside itself."""
 
-FIRST_PRICE = 3.0
+FIRST_PRICE = 1.5
 """The first price, in costs of the first tour per weight that it serves."""
 
 SPARE_ROUTES = 3
@@ -99,7 +99,7 @@ def lns(
     seed: int,
     start: Sequence[int] | IntArray,
     workers: int = 1,
-    params: LnsParams = DEFAULT,
+    params: LnsParams | None = None,
     executor: Executor | None = None,
 ) -> IntArray:
     """Search until the clock is over; the stops of the best tour in order.
@@ -109,6 +109,7 @@ def lns(
     into regions, which workers share, or whoever takes the tasks of an executor; else several
     workers search on threads of their own and go on from the best of them after each cycle.
     """
+    params = params or default_params(instance)
     leader = _hire(instance, clock, seed, start, params)
     many = _by_regions(leader, clock, workers)
     if many > 1:

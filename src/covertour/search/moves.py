@@ -38,10 +38,10 @@ from covertour.search.state import (
     stops_near,
 )
 
-OFFERS = 12
+OFFERS = 6
 """So many places that are not worth a stop end the repair of a tour."""
 
-STAY_THERE = 0.8
+STAY_THERE = 0.9
 """Where places may be left out: how often one that has just lost its stop is served again, and not
 any other one."""
 

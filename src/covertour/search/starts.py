@@ -24,11 +24,11 @@ from covertour.solving.clock import Clock
 if TYPE_CHECKING:
     from covertour.search.lns import Worker
 
-STARTS, ROUNDS = 8, 3
+STARTS, ROUNDS = 16, 3
 """How many tours are tried at a time, and how often half of them are left."""
 
-CENTRES, FAVOUR = 4, 1.5
-"""Stops around so many random places are favoured, or the opposite, by about exp(FAVOUR)."""
+CENTRES, FAVOUR = 8, 8.0
+"""Stops around so many random places are favoured, or the opposite, by up to about exp(FAVOUR)."""
 
 
 class Found(NamedTuple):
@@ -43,15 +43,13 @@ class Found(NamedTuple):
 class Elsewhere:
     """The search among other tours: each gets ``iterations`` at first.
 
-    ``whole``: the tour that serves all, of which others are made, int64[m]; ``need``: what they
-    must serve; ``spent``: the iterations that all of it took so far.
+    ``need``: what they must serve; ``spent``: the iterations that all of it took so far.
     """
 
     instance: Instance
     rng: np.random.Generator
     need: float
     iterations: int
-    whole: IntArray | None = None
     spent: int = 0
 
     def look(self, clock: Clock, team: list[Worker], cycle: Callable[[int], bool]) -> None:
@@ -74,9 +72,10 @@ class Elsewhere:
 
     def _explore(self, team: list[Worker], cycle: Callable[[int], bool]) -> Found:
         found = []
+        whole = self._serving_all(team[0].state)
         for _ in range(0, STARTS, len(team)):
             for worker in team:
-                self._begin(worker)
+                self._begin(worker, whole)
             cycle(self.iterations)
             found += [found_by(worker) for worker in team]
         iterations = self.iterations
@@ -92,20 +91,19 @@ class Elsewhere:
                 found += [found_by(worker) for worker in team]
         return min(found, key=lambda one: (-one.weight, one.length))
 
-    def _begin(self, worker: Worker) -> None:
-        """Let a worker begin with another tour."""
+    def _begin(self, worker: Worker, whole: IntArray) -> None:
+        """Let a worker begin with another tour, a part of the one that serves all."""
         s, anneal = worker.state, worker.anneal
         tally = s.goal.tally
-        if self.whole is None:
-            self.whole = self._serving_all(s)
-        worker.best[: len(self.whole)] = self.whole
-        anneal["best_size"] = len(self.whole)
+        worker.best[: len(whole)] = whole
+        anneal["best_size"] = len(whole)
         restart(s, anneal, worker.best)
         tally["need"], tally["best"] = self.need, -1.0
         cut_back(s, self._favour(s))
         anneal["best"], anneal["best_size"] = np.inf, 0
 
     def _serving_all(self, s: State) -> IntArray:
+        """A tour that serves all, int64[m], by the state's numbers."""
         instance = self.instance
         serving = s.number[self.rng.permutation(instance.n)]
         ring = ring_of(s, np.empty(0, dtype=np.int64))

@@ -15,7 +15,7 @@ from covertour.search.blocks import places_per_stop
 from covertour.search.state import make_state
 from covertour.solving.stop import MaxIterations, NoImprovement
 
-ITERATIONS = 80_000
+ITERATIONS = 50_000
 
 
 def villages(seed: int = 0, **fields: Any) -> Instance:

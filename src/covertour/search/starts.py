@@ -24,11 +24,12 @@ from covertour.solving.clock import Clock
 if TYPE_CHECKING:
     from covertour.search.lns import Worker
 
-STARTS, ROUNDS = 16, 3
+STARTS, ROUNDS = 8, 3
 """How many tours are tried at a time, and how often half of them are left."""
 
 CENTRES, FAVOUR = 8, 8.0
-"""Stops around so many random places are favoured, or the opposite, by up to about exp(FAVOUR)."""
+"""Stops around so many random places are favoured, or the opposite: some tours hardly, others by
+about exp(FAVOUR)."""
 
 
 class Found(NamedTuple):
@@ -119,10 +120,11 @@ class Elsewhere:
         n = self.instance.n
         places = np.arange(n)
         exponent, far = np.zeros(len(s.at)), np.empty(n)
+        strength = FAVOUR * self.rng.random()
         for centre in self.rng.integers(n, size=CENTRES):
             measure(s, np.full(n, centre), places, far)
             wide = max(far.mean(), 1e-300) * self.rng.uniform(0.2, 0.8)
-            exponent[:n] += self.rng.normal(scale=FAVOUR) * np.exp(-far / wide)
+            exponent[:n] += self.rng.normal(scale=strength) * np.exp(-far / wide)
         return np.exp(exponent)
 
 

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from covertour import InputError, random_instance, solve
+from covertour import InputError, Quota, random_instance, solve
 from covertour.bench import random, random_document
+from covertour.bench.sampled import PEOPLE
 from covertour.solving.stop import MaxIterations
 
 
@@ -44,6 +45,32 @@ def test_a_proof_as_reference_gives_gaps_to_the_optimum() -> None:
     assert "2 of 2 proven" in random_document(report).sentences[1]
 
 
+def test_with_a_quota_places_have_weights_and_gaps_are_of_cost() -> None:
+    quota = Quota(share=0.5)
+    report = random(20, "nearest 3", count=2, iterations=[1, 300], quota=quota)
+    instances = [
+        random_instance(20, nearest=3, weight=PEOPLE, seed=seed).with_changes(quota=quota)
+        for seed in (0, 1)
+    ]
+    costs = [
+        solve(instance, stop=MaxIterations(300), seed=seed).cost
+        for seed, instance in enumerate(instances)
+    ]
+    assert report.rows[1].length == pytest.approx(sum(costs) / 2)
+    assert "quota 50 %" in random_document(report).title
+
+
+def test_with_a_budget_gaps_are_of_the_weight_that_is_served() -> None:
+    report = random(*(20, "nearest 3"), count=2, iterations=[1, 300], budget=0.5, reference="exact")
+    assert (report.measure, report.reference_proven) == ("weight", 2)
+    for row in report.rows:
+        assert row.length <= report.reference_length
+        assert 0.0 <= row.gap_percent <= row.worst_gap_percent < 100.0
+    document = random_document(report)
+    assert "largest weight" in document.sentences[1]
+    assert document.tables[0].columns[2].name == "weight"
+
+
 def test_one_instance_has_no_standard_error() -> None:
     report = random(10, "nearest 2", count=1, iterations=[10])
     assert report.rows[0].length_error is None
@@ -65,6 +92,8 @@ def test_one_instance_has_no_standard_error() -> None:
         ({"iterations": [5], "reference_seconds": 0.0}, "reference seconds: expected"),
         ({"iterations": [5], "rule": "everyone"}, "rule: 'everyone'"),
         ({"iterations": [5], "count": 0}, "n, count"),
+        ({"iterations": [5], "budget": -0.5}, "budget: expected numbers > 0"),
+        ({"iterations": [5], "budget": 0.5, "quota": Quota(share=0.5)}, "not both"),
         ({"iterations": [5], "layout": "spiral"}, "layout: no 'spiral'"),
     ],
 )

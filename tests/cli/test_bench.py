@@ -97,6 +97,8 @@ def test_scale_measures_each_size(covertour: Command) -> None:
         (("random", 20, "--seconds", "1", "--methods", ","), ("--methods", "names")),
         (("random", 20, "--seconds", "1", "--name", "a/b"), ("--name", "'a/b'")),
         (("random", 0, "--seconds", "1"), ("N", "whole number")),
+        (("random", 20, "--seconds", "1", "--budget", "500"), ("--budget", "50%", "500")),
+        (("random", 20, "--seconds", "1", "--quota", "most"), ("--quota", "95%", "most")),
         (("scale", "--sizes", "10,many"), ("--sizes", "whole numbers")),
         (("scale", "--sizes", "-5"), ("sizes", "> 0")),
         (("literature", "tsp", "none.csv"), ("none.csv", "No such file")),

@@ -81,3 +81,12 @@ def test_the_name_tells_how_to_make_it_again() -> None:
 def test_bad_arguments_get_one_clear_line(arguments: dict, message: str) -> None:
     with pytest.raises(InputError, match=message):
         random_instance(**arguments)
+
+
+def test_a_pair_of_weights_is_the_range_of_whole_weights_of_the_same_places() -> None:
+    plain = random_instance(200, nearest=7, seed=3)
+    weighted = random_instance(200, nearest=7, weight=(2, 5), seed=3)
+    assert plain.coordinates.tolist() == weighted.coordinates.tolist()
+    assert set(weighted.weights.tolist()) == {2.0, 3.0, 4.0, 5.0}
+    with pytest.raises(InputError, match="weight: expected 0 <= low <= high"):
+        random_instance(10, nearest=2, weight=(5, 2))

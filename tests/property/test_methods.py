@@ -25,7 +25,7 @@ from covertour import (
 )
 from covertour.exact import enumeration
 from covertour.problem.metric import METRICS
-from covertour.search import state
+from covertour.search import blocks, state
 from covertour.solving.methods import METHODS
 from covertour.solving.stop import MaxIterations
 
@@ -87,7 +87,7 @@ def test_any_instance_gets_a_valid_tour_and_the_same_seed_the_same_tour(
 def test_large_instances_are_solved_by_blocks_and_distances_on_the_fly(
     method: str, instance: Instance
 ) -> None:
-    with patch.object(state, "TABLE_UP_TO", 0), patch.object(state, "ONE_BLOCK_UP_TO", 0):
+    with patch.object(state, "TABLE_UP_TO", 0), patch.object(blocks, "ONE_BLOCK_UP_TO", 0):
         check(instance, solved(instance, method))
 
 

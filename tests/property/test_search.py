@@ -16,7 +16,7 @@ from strategies import general_instances
 from covertour import InputError, Instance, SolveError, solve
 from covertour.exact import enumeration
 from covertour.problem.metric import METRICS
-from covertour.search import state
+from covertour.search import blocks, state
 from covertour.solving.stop import MaxIterations
 
 MAPS = tuple(name for name in METRICS if name != "matrix")
@@ -54,7 +54,7 @@ def test_a_tour_keeps_all_rules_and_the_same_seed_gives_the_same(
     assume(not on_the_fly or instance.matrix is None)
     with (
         patch.object(state, "TABLE_UP_TO", 0 if on_the_fly else 1000),
-        patch.object(state, "ONE_BLOCK_UP_TO", 0 if on_the_fly else 30),
+        patch.object(blocks, "ONE_BLOCK_UP_TO", 0 if on_the_fly else 30),
     ):
         try:
             result = solve(instance, stop=MaxIterations(100), seed=3)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from covertour import Instance, make_tour, random_instance, verify
-from covertour.search import state
+from covertour.search import blocks, state
 from covertour.search.construct import complete
 from covertour.search.state import State, make_state, read_tour
 
@@ -33,7 +33,7 @@ def stops_of(instance: Instance, s: State) -> list[int]:
 @pytest.mark.parametrize("on_the_fly", [False, True], ids=["table", "on the fly"])
 def test_the_first_tour_keeps_all_rules(layout: str, on_the_fly: bool) -> None:
     few = 0 if on_the_fly else 1000
-    with patch.object(state, "TABLE_UP_TO", few), patch.object(state, "ONE_BLOCK_UP_TO", few):
+    with patch.object(state, "TABLE_UP_TO", few), patch.object(blocks, "ONE_BLOCK_UP_TO", few):
         for seed in range(5):
             instance = random_instance(300, nearest=(1, 12), layout=layout, seed=seed)
             ruled = instance.with_changes(depot=7, required=[1, 2, 3], forbidden=[0, 299])

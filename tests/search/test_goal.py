@@ -10,7 +10,7 @@ import pytest
 from numba import njit
 
 from covertour import Instance, Quota, random_instance, solve
-from covertour.search import changes, construct, state
+from covertour.search import blocks, changes, construct, state
 from covertour.search.goal import EXACT, as_driven, as_ring, make_goal
 from covertour.search.state import UNCOVERED, Place, make_state, places_of, ring_of
 from covertour.solving.stop import MaxIterations
@@ -167,7 +167,7 @@ def test_a_tour_is_cut_back_to_its_quota_by_what_stops_are_worth() -> None:
 def test_the_prices_of_blanks_and_visits_do_not_depend_on_where_distances_come_from() -> None:
     instance = sample(2, open=True, depot=3)
     table = make_state(instance, 0)
-    with patch.object(state, "TABLE_UP_TO", 0), patch.object(state, "ONE_BLOCK_UP_TO", 0):
+    with patch.object(state, "TABLE_UP_TO", 0), patch.object(blocks, "ONE_BLOCK_UP_TO", 0):
         points = make_state(instance, 0)
     assert table.table.ndim == 2
     assert points.table.ndim == 1

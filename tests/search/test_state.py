@@ -15,10 +15,10 @@ from strategies import instances
 
 from covertour import Instance, random_instance
 from covertour.problem.metric import METRICS, FloatArray, IntArray
-from covertour.search import changes, construct, state
+from covertour.search import blocks, changes, construct, state
+from covertour.search.blocks import NEAR_BLOCKS
 from covertour.search.state import (
     FIRST_NEAR,
-    NEAR_BLOCKS,
     NOWHERE,
     QUEUE,
     SPARE,
@@ -80,7 +80,7 @@ def make(instance: Instance, on_the_fly: bool = False, seed: int = 0) -> State:
     """A state; ``on_the_fly`` as if the instance were large: no table, several blocks."""
     if not on_the_fly:
         return make_state(instance, seed)
-    with patch.object(state, "TABLE_UP_TO", 0), patch.object(state, "ONE_BLOCK_UP_TO", 0):
+    with patch.object(state, "TABLE_UP_TO", 0), patch.object(blocks, "ONE_BLOCK_UP_TO", 0):
         return make_state(instance, seed)
 
 

@@ -1,7 +1,8 @@
 """The 115 cases of the generalized covering travelling salesman problem, and what was published.
 
 Shaelaie, Salari and Naji-Azimi (2014) give the best lengths of their methods and of CPLEX, rounded
-to two digits behind the point; a tour reaches such a length if it rounds to it, or is shorter.
+to two digits behind the point, above a million to one or two; a tour reaches such a length if it
+rounds to it, or is shorter.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ COLUMNS = ("name", "file", "best_published")
 SIZES = {"S": "small", "M": "medium", "L": "large"}
 """The names of cases begin with the letter of their size."""
 
-HALF_A_DIGIT = 0.005
-"""Published lengths are rounded by at most this."""
+MILLION = 1e6
+"""Of the lengths above it most are published with one digit behind the point."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class GctspRow:
     @property
     def better(self) -> bool:
         """Whether the tour is shorter than the published one."""
-        return self.length < self.published - HALF_A_DIGIT
+        return self.length < self.published - half_a_digit(self.published)
 
 
 @dataclass(frozen=True)
@@ -90,9 +91,18 @@ class GctspReport:
     rows: tuple[GctspRow, ...]
 
 
+def half_a_digit(published: float) -> float:
+    """By how much a length may have been rounded when it was published."""
+    return 0.05 if published > MILLION and published == round(published, 1) else 0.005
+
+
 def rounded_up(published: float) -> float:
-    """The longest length that may have been rounded to the published one."""
-    return (published + HALF_A_DIGIT) * (1.0 + 1e-12)
+    """The longest length that may have been rounded to the published one.
+
+    >>> round(rounded_up(71.33), 3), round(rounded_up(2399977.7), 3)
+    (71.335, 2399977.75)
+    """
+    return (published + half_a_digit(published)) * (1.0 + 1e-12)
 
 
 def read_gctsp_cases(directory: str | Path, only: Sequence[str] = ()) -> tuple[GctspCase, ...]:
@@ -276,7 +286,8 @@ def gctsp_document(report: GctspReport) -> Document:
     missed = [row for row in report.rows if not row.reached]
     sentences = [
         f"{report.method}, up to {limits} per case. Published lengths are "
-        "rounded to two digits behind the point; a tour reaches one if it rounds to it.",
+        "rounded to two digits behind the point, above a million to one or two; a tour reaches one "
+        "if it rounds to it.",
         f"As short as published or shorter: {len(rows) - len(missed)} of {len(rows)}; shorter: "
         f"{len(better)}.",
     ]

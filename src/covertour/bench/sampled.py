@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from math import ceil, sqrt
 from statistics import fmean, median, stdev
@@ -23,12 +23,20 @@ from covertour.bench.tables import Column, Document, Table, percent_text, time_t
 from covertour.executors import slots_of, take
 from covertour.problem.errors import InputError
 from covertour.problem.generate import random_instance
+from covertour.problem.goals import Quota
 from covertour.problem.instance import Instance
 from covertour.problem.rules import parse_rule
+from covertour.solving.solve import solve
 from covertour.solving.stop import MaxIterations, MaxSeconds, StoppingRule
 
 TASK_SECONDS = 1.0
 """Whoever takes tasks gets so many instances at a time that they take about so long."""
+
+PEOPLE = (1, 1000)
+"""Where a share of the weight is to be served, places have whole weights from this range."""
+
+WHOLE_TOUR = MaxIterations(5_000)
+"""How the tour is found that a budget is a share of."""
 
 OVERHEAD = 0.002
 """About how many seconds a run takes beside its search; only the time left is judged by it."""
@@ -38,11 +46,11 @@ OVERHEAD = 0.002
 class RandomRow:
     """A method at a limit, over all instances.
 
-    ``length``: mean, with its standard error (None for one instance); the gaps, in percent, are to
-    each instance's reference. ``seconds``, ``median_seconds`` and ``longest_seconds``: from the
-    call of ``solve``, with the coverage built, to the end of the method, without the referee's
-    check. ``at_reference``: instances where the reference was reached, ``proven``: where the
-    method proved its tour to be shortest.
+    ``length``: mean, with its standard error (None for one instance); with a budget it is the
+    weight that tours serve. The gaps, in percent, are to each instance's reference. ``seconds``,
+    ``median_seconds`` and ``longest_seconds``: from the call of ``solve``, with the coverage built,
+    to the end of the method, without the referee's check. ``at_reference``: instances where the
+    reference was reached, ``proven``: where the method proved its tour to be optimal.
     """
 
     method: str
@@ -63,8 +71,10 @@ class RandomRow:
 class RandomReport:
     """The rows by method and limit, and what they were measured on.
 
-    ``reference``: in words. ``reference_length``: mean; ``reference_proven``: instances whose
-    reference was proven to be shortest.
+    ``goal``: what is asked of tours beyond the plain problem, in words, and what is compared: their
+    "length", or with a budget the "weight" that they serve. ``reference``: in words.
+    ``reference_length``: mean; ``reference_proven``: instances whose reference was proven to be
+    optimal.
     """
 
     n: int
@@ -77,6 +87,8 @@ class RandomReport:
     reference_error: float | None
     reference_proven: int
     rows: tuple[RandomRow, ...]
+    goal: str = ""
+    measure: str = "length"
 
 
 @dataclass(frozen=True)
@@ -91,6 +103,8 @@ class RandomCase:
     limits: tuple[tuple[str, StoppingRule], ...]
     reference: tuple[str, StoppingRule] | None
     workers: int
+    quota: Quota | None = None
+    budget: float | None = None
 
     @property
     def plan(self) -> list[tuple[str, StoppingRule, str]]:
@@ -103,8 +117,21 @@ class RandomCase:
         return runs if self.reference is None else [*runs, (*self.reference, "reference")]
 
     def instance(self, index: int) -> Instance:
-        """One of the instances."""
-        return random_instance(self.n, **self.coverage, layout=self.layout, seed=self.seed + index)
+        """One of the instances; the budget is a share of the length of a tour that serves all."""
+        seed = self.seed + index
+        plain = self.quota is None and self.budget is None
+        weight = None if plain else PEOPLE
+        instance = random_instance(
+            self.n, **self.coverage, weight=weight, layout=self.layout, seed=seed
+        )
+        if self.budget is not None:
+            whole = solve(instance, stop=WHOLE_TOUR, seed=seed).cost
+            return instance.with_changes(budget=self.budget * whole)
+        return instance if plain else instance.with_changes(quota=self.quota)
+
+    def value(self, run: Run) -> float:
+        """What is compared: the cost, or with a budget the weight."""
+        return run.result.cost if self.budget is None else run.result.covered_weight
 
 
 def runs_of(case: RandomCase, index: int, tell: Callable[[int, int, str], None]) -> list[Run]:
@@ -135,6 +162,8 @@ def random(
     reference: str | None = None,
     reference_seconds: float | None = None,
     layout: str = "uniform",
+    quota: Quota | None = None,
+    budget: float | None = None,
     workers: int = 1,
     executor: Executor | None = None,
     on_step: OnStep | None = None,
@@ -147,6 +176,9 @@ def random(
     tour of all these runs and, where ``reference`` names a method or ``reference_seconds`` are
     given, of one more run: of that method (default ``lns``), for that long (default 60 s). With an
     ``executor`` the instances are shared out to whoever takes its tasks.
+
+    With a ``quota`` or a ``budget`` places have random weights in PEOPLE. A budget is a share of
+    the length of a tour that serves all, found by ``lns`` in WHOLE_TOUR; gaps are of weight then.
     """
     coverage = parse_rule(rule)
     check_methods(methods)
@@ -174,6 +206,10 @@ def random(
     whole = count * (each + (long if reference is not None else 0.0))
     step = on_step or (lambda done, whole, what: None)
     step(0, whole, "warming up")
+    if quota is not None and budget is not None:
+        raise InputError("quota and budget: give one of them, not both")
+    if budget is not None:
+        check_positive("budget", [budget])
     case = RandomCase(
         n,
         coverage,
@@ -183,6 +219,8 @@ def random(
         tuple(limits),
         None if reference is None else (reference, MaxSeconds(long)),
         workers,
+        quota,
+        budget,
     )
     plan = [value + OVERHEAD for value in planned] * len(methods)
     plan += [] if reference is None else [long]
@@ -201,15 +239,16 @@ def random(
         for runs in take(executor, partial(batch_of, case), batches):
             found += runs
             step(len(found) * whole / count, whole, f"{len(found)} of {count} instances")
-    best = [min(run.result.length for run in made) for made in found]
+    best_of = min if budget is None else max
+    best = [best_of(case.value(run) for run in made) for made in found]
     proven = sum(any(run.result.optimal for run in made) for made in found)
     cells = [(method, name) for method in methods for name, _ in limits]
     rows = [
-        _row(method, name, [made[index] for made in found], best)
+        _row(case, method, name, [made[index] for made in found], best)
         for index, (method, name) in enumerate(cells)
     ]
     step(whole, whole, "")
-    words = "shortest tour of all runs"
+    words = "shortest tour of all runs" if budget is None else "largest weight of all runs"
     if reference is not None:
         words += f" and of a run of {reference} for up to {time_text(long)}"
     return RandomReport(
@@ -223,12 +262,26 @@ def random(
         reference_error=_standard_error(best),
         reference_proven=proven,
         rows=tuple(rows),
+        goal=_goal_in_words(quota, budget),
+        measure="length" if budget is None else "weight",
     )
 
 
-def _row(method: str, limit: str, runs: Sequence[Run], best: Sequence[float]) -> RandomRow:
-    lengths = [run.result.length for run in runs]
-    gaps = [gap_percent(length, shortest) for length, shortest in zip(lengths, best, strict=True)]
+def _goal_in_words(quota: Quota | None, budget: float | None) -> str:
+    people = f"weights of {PEOPLE[0]} to {PEOPLE[1]:,}"
+    if budget is not None:
+        return f"{people}, budget of {100 * budget:g} % of a tour that serves all"
+    if quota is None:
+        return ""
+    share = f"{100 * quota.share:g} %" if quota.share is not None else f"{quota.weight:g}"
+    return f"{people}, quota {share}"
+
+
+def _row(
+    case: RandomCase, method: str, limit: str, runs: Sequence[Run], best: Sequence[float]
+) -> RandomRow:
+    lengths = [case.value(run) for run in runs]
+    gaps = [abs(gap_percent(*pair)) for pair in zip(lengths, best, strict=True)]
     times = [run.seconds for run in runs]
     return RandomRow(
         method=method,
@@ -252,11 +305,12 @@ def _standard_error(values: Sequence[float]) -> float | None:
 
 def random_document(report: RandomReport) -> Document:
     """The report as tables and sentences."""
+    form = ".4f" if report.measure == "length" else ".1f"
     columns = (
         Column("method", "method", "s"),
         Column("limit", "limit", "s"),
-        Column("length", "mean length", ".4f"),
-        Column("length_error", "± s.e.", ".4f", detail=True),
+        Column(report.measure, f"mean {report.measure}", form),
+        Column(f"{report.measure}_error", "± s.e.", form, detail=True),
         Column("gap_percent", "mean gap %", percent_text),
         Column("gap_error_percent", "± s.e.", percent_text, detail=True),
         Column("worst_gap_percent", "worst gap %", percent_text, detail=True),
@@ -266,18 +320,20 @@ def random_document(report: RandomReport) -> Document:
         Column("median_seconds", "median time", time_text, detail=True),
         Column("longest_seconds", "longest", time_text, detail=True),
     )
-    rows = tuple(tuple(getattr(row, column.name) for column in columns) for row in report.rows)
-    error = "" if report.reference_error is None else f" ± {report.reference_error:.4f}"
+    rows = tuple(tuple(getattr(row, field.name) for field in fields(row)) for row in report.rows)
+    error = "" if report.reference_error is None else f" ± {report.reference_error:{form}}"
     instances = f"1 instance, seed {report.seed}"
     if report.count > 1:
         last = report.seed + report.count - 1
         instances = f"{report.count} instances, seeds {report.seed} to {last}"
     return Document(
-        f"Random {report.layout} instances: n = {report.n:,}, {report.rule}",
+        f"Random {report.layout} instances: n = {report.n:,}, {report.rule}"
+        + (f"; {report.goal}" if report.goal else ""),
         (Table("Methods", columns, rows),),
         (
             f"{instances}; gaps are to the reference of each.",
-            f"Reference: the {report.reference}; mean length {report.reference_length:.4f}{error}; "
+            f"Reference: the {report.reference}; mean {report.measure} "
+            f"{report.reference_length:{form}}{error}; "
             f"{report.reference_proven} of {report.count} proven to be optimal.",
             "Times: from the call of solve, with the coverage built before, to the end of the "
             "method, without the referee's check of the tour.",

@@ -52,6 +52,14 @@ def quota(text: str) -> Quota:
         raise typer.BadParameter(str(error).removeprefix("quota: ")) from None
 
 
+def share(text: str | float) -> float:
+    """A share above 0 and up to 1, such as 50% or 0.5."""
+    wanted = quota(str(text)).share
+    if wanted is None:
+        raise typer.BadParameter(f"expected a share such as 50%, got {shown(str(text))}")
+    return wanted
+
+
 def more_than_nothing(text: str | float) -> float:
     """A number above 0."""
     value: float = at_least(0)(text)

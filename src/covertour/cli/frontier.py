@@ -12,6 +12,7 @@ from rich.table import Table
 from covertour.cli import options, show
 from covertour.cli.asking import Asked, asking
 from covertour.cli.options import InstanceFile, JsonOption, SeedOption, at_least, whole
+from covertour.cli.solving import prepare
 from covertour.problem.errors import InputError
 from covertour.problem.words import measure, weighed, weight_word
 from covertour.solving.tradeoff import Frontier, Point
@@ -75,6 +76,8 @@ def frontier(
 
     from covertour.solving.frontier import frontier as find
 
+    some = instance.with_changes(quota=0.5, budget=None)  # any quota has the same kernels
+    prepare(some, "exact" if prove else "lns", quiet or as_json)
     with _progress(not quiet and not as_json and show.on_terminal()) as on_point:
         found = find(
             instance,

@@ -1,4 +1,4 @@
-"""What the verbs that measure share: progress on the terminal, and where their tables go."""
+"""What the verbs that measure share: options, progress, and where their tables go."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from covertour.cli import show
+from covertour.cli.options import at_least, whole
 from covertour.problem.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,6 +24,72 @@ if TYPE_CHECKING:
 
     from covertour.bench import Document
     from covertour.bench.runs import OnStep
+
+MethodsOption = Annotated[
+    str | None,
+    typer.Option("--methods", "-m", metavar="M,...", help="The methods, lns by default."),
+]
+RuleOption = Annotated[
+    str,
+    typer.Option(
+        metavar="RULE",
+        help='For example "nearest 7", "nearest 2-15", "radius 0.2", "radius 0-0.25".',
+    ),
+]
+WorkersOption = Annotated[
+    int, typer.Option(parser=whole(1), metavar="W", help="Search on so many threads.")
+]
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Let the workers of this dask scheduler work, such as tcp://10.0.0.1:8786.",
+        show_default=False,
+    ),
+]
+OutputOption = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="DIR",
+        help="Write the tables (.csv, .md) and pictures into this directory.",
+        show_default=False,
+    ),
+]
+NameOption = Annotated[
+    str | None,
+    typer.Option(
+        "--name",
+        metavar="NAME",
+        help="Name of the files, without ending; by default that of the benchmark.",
+        show_default=False,
+    ),
+]
+
+
+OnlyOption = Annotated[
+    str | None, typer.Option(metavar="NAME,...", help="Only these cases.", show_default=False)
+]
+FullTimeOption = Annotated[
+    bool,
+    typer.Option("--full-time", help="Do not stop at the best known: look for better tours."),
+]
+ProveOption = Annotated[
+    bool, typer.Option("--prove", help="Prove the cases by the method exact instead.")
+]
+
+
+def limit_by_default(seconds: int) -> Any:
+    """The option --seconds of a benchmark that proves too, with what it is by default."""
+    return typer.Option(
+        "--seconds",
+        "-s",
+        parser=at_least(0),
+        metavar="S",
+        help=f"The limit of a case, by default {seconds}, and 600 with --prove.",
+        show_default=False,
+    )
 
 
 def several(option: str, text: str, kind: Callable[[str], Any]) -> list[Any]:
@@ -144,3 +213,8 @@ def _duration(seconds: float) -> str:
     if hours:
         return f"{hours} h {minutes} min"
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def methods_of(text: str | None) -> list[str]:
+    """The methods of the option --methods."""
+    return ["lns"] if text is None else several("--methods", text, str)

@@ -337,20 +337,9 @@ def _search(
     executor: Executor | None = None,
 ) -> Result:
     """Solve, telling whoever watches the terminal how it goes."""
-    from covertour.solving.loading import load
-    from covertour.solving.methods import METHODS
     from covertour.solving.solve import solve as find_tour
 
-    _ = instance.coverage  # where nobody covers some place, say so before anything is compiled
-
-    def tell_of_compiling() -> None:
-        seconds = COMPILE_SECONDS if METHODS[method].searches else COMPILE_DECODING_SECONDS
-        if instance.fleet is not None:
-            seconds = COMPILE_FLEET_SECONDS
-        show.note(f"compiling {method}, once, about {seconds} s ...")
-
-    # Before the live line shows a clock.
-    load(method, instance, decoding, None if quiet else tell_of_compiling)
+    prepare(instance, method, quiet, decoding)  # before the live line shows a clock
     shown = show.on_terminal() and not quiet
     with show.live_line(instance, stop, shown) as on_progress:
         return find_tour(
@@ -437,6 +426,22 @@ def demo(
     if failures:
         raise InputError("; ".join(failures))
     _leave(result)
+
+
+def prepare(instance: Instance, method: str, quiet: bool, decoding: Decoding | None = None) -> None:
+    """Load what a method needs for an instance, and say so where it has to be compiled first."""
+    from covertour.solving.loading import load
+    from covertour.solving.methods import METHODS
+
+    _ = instance.coverage  # where nobody covers some place, say so before anything is compiled
+
+    def tell() -> None:
+        seconds = COMPILE_SECONDS if METHODS[method].searches else COMPILE_DECODING_SECONDS
+        if instance.fleet is not None:
+            seconds = COMPILE_FLEET_SECONDS
+        show.note(f"compiling {method}, once, about {seconds} s ...")
+
+    load(method, instance, decoding, None if quiet else tell)
 
 
 def warmup(

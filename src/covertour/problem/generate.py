@@ -21,13 +21,15 @@ def random_instance(
     *,
     nearest: int | tuple[int, int] | None = None,
     radius: float | tuple[float, float] | None = None,
+    weight: tuple[int, int] | None = None,
     layout: str = "uniform",
     seed: int = 0,
 ) -> Instance:
     """A random instance in the unit square; the same arguments give the same instance.
 
     A pair for ``nearest`` or ``radius`` draws a value for each place from that range, both ends
-    included. ``clustered`` scatters the places around about sqrt(n) / 2 centres.
+    included; so does one for ``weight``, without which places have none. Places are the same with
+    weights and without. ``clustered`` scatters the places around about sqrt(n) / 2 centres.
 
     >>> random_instance(100, nearest=7).name
     'uniform-100-nearest-7-seed-0'
@@ -57,10 +59,15 @@ def random_instance(
         if isinstance(radius, tuple):
             rule = Radius(rng.uniform(*_ascending("radius", radius), size=n))
             text = f"radius-{radius[0]}-{radius[1]}"
+    people = None
+    if weight is not None:
+        low, high = _ascending("weight", weight)
+        people = rng.integers(int(low), int(high), size=n, endpoint=True).astype(float)
     return Instance(
         metric="euclidean",
         rule=rule,
         coordinates=points,
+        weight=people,
         name=f"{layout}-{n}-{text}-seed-{seed}",
     )
 

@@ -37,7 +37,6 @@ from covertour.search.trials import (
     first_tour,
     follow,
     load_with,
-    make_trials,
     next_stop,
     note_top,
     random_coverer,
@@ -200,8 +199,7 @@ def send_ant(
 
 def aco(instance: Instance, clock: Clock, seed: int, start: IntArray) -> IntArray:
     """Search until the clock is over; the stops of the best tour in order."""
-    trials = make_trials(instance, seed)
-    return follow(clock, trials, _tours(trials, instance, seed, start))
+    return follow(_tours, instance, clock, seed, start)
 
 
 def _tours(trials: Trials, instance: Instance, seed: int, start: IntArray) -> Iterator[Made]:

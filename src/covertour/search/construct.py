@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from covertour.kernel import entry, inner
-from covertour.problem.metric import IntArray
+from covertour.problem.metric import FloatArray, IntArray
 from covertour.search.changes import (
     clear_spare,
     insert,
@@ -420,6 +420,14 @@ def complete(s: State, start: IntArray, must_visit: IntArray, serving: IntArray)
 
 def _complete_with_goal(s: State, ring: IntArray, must: IntArray, serving: IntArray) -> None:
     """The same by the state's numbers; a tour of all is made, and stops are dropped from it."""
+    serve_all(s, ring, must, serving)
+    assert s.goal is not None
+    if s.goal.tally["partial"]:
+        cut_back(s)
+
+
+def serve_all(s: State, ring: IntArray, must: IntArray, serving: IntArray) -> None:
+    """Complete a ring so that it serves all; by the state's numbers, see ``complete``."""
     assert s.goal is not None
     goal, tally = s.goal, s.goal.tally
     blanks = len(goal.blanks)
@@ -427,20 +435,29 @@ def _complete_with_goal(s: State, ring: IntArray, must: IntArray, serving: IntAr
         allowed = np.flatnonzero(s.at["role"][: tally["blank"]] != FORBIDDEN)
         cheapest = allowed[np.argmin(goal.visit[allowed])]
         ring = np.concatenate([[cheapest], ring]).astype(np.int64)
-    need, tally["need"] = float(tally["need"]), float(tally["total"])
+    before = float(tally["need"]), float(tally["price"])
+    tally["need"], tally["price"] = float(tally["total"]), np.inf
     construct(s, ring, must, serving, False)
-    tally["need"] = need
-    if not tally["partial"]:
-        return
+    tally["need"], tally["price"] = before
+
+
+def cut_back(s: State, favour: FloatArray | None = None) -> None:
+    """Drop stops as long as enough is served, or until the budget is kept; improve what is left.
+
+    ``favour``: float64[N], by how much stops are worth more than they are.
+    """
+    assert s.goal is not None
+    tally = s.goal.tally
     enough = float(tally["limit"]) if np.isfinite(tally["limit"]) else -np.inf
     while True:
-        spare = _stops_by_worth(s)
+        spare = _stops_by_worth(s, favour)
         if len(spare) == 0 or prune(s, spare[: 1 + len(spare) // PRUNED_SHARE], enough) == 0:
             break
-    construct(s, ring, must, serving, True)
+    none = np.empty(0, dtype=np.int64)
+    construct(s, none, none, none, True)
 
 
-def _stops_by_worth(s: State) -> IntArray:
+def _stops_by_worth(s: State, favour: FloatArray | None) -> IntArray:
     """The stops that may be dropped, int64[m], first those that save most for what they serve."""
     at, goal = s.at, s.goal
     assert goal is not None
@@ -455,6 +472,8 @@ def _stops_by_worth(s: State) -> IntArray:
     measure(s, before, after, direct)
     saved = at["leg"][before] + at["leg"][stops] - direct
     worth = goal.unique[stops] / np.maximum(saved, float(goal.tally["tiny"]))
+    if favour is not None:
+        worth *= favour[stops]
     keep = saved >= 0.0
     return stops[keep][np.argsort(worth[keep], kind="stable")]
 

@@ -24,7 +24,6 @@ from covertour.search.trials import (
     first_tour,
     follow,
     fresh,
-    make_trials,
     rebuild,
     settled,
 )
@@ -41,8 +40,7 @@ RENEWED = 400
 
 def hga(instance: Instance, clock: Clock, seed: int, start: IntArray) -> IntArray:
     """Search until the clock is over; the stops of the best tour in order."""
-    trials = make_trials(instance, seed)
-    return follow(clock, trials, _tours(trials, instance, seed, start))
+    return follow(_tours, instance, clock, seed, start)
 
 
 def _tours(trials: Trials, instance: Instance, seed: int, start: IntArray) -> Iterator[Made]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from time import perf_counter
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,19 +18,15 @@ from covertour.problem.errors import SolveError
 from covertour.problem.instance import Instance
 from covertour.problem.metric import IntArray
 from covertour.search.annealing import (
-    ANNEAL,
     BALANCE_PRICE,
     SLIGHT,
-    TUNED,
-    anneal_for,
     restart,
 )
 from covertour.search.construct import (
     complete,
 )
-from covertour.search.fleet import fewest, keeps_limits, most_routes, split, within_reach
-from covertour.search.goal import DEAR
-from covertour.search.params import DEFAULT, LnsParams
+from covertour.search.fleet import fewest, within_reach
+from covertour.search.params import LnsParams, default_params
 from covertour.search.pool import (
     POOL_FROM,
     USUAL_SPEED,
@@ -40,14 +35,8 @@ from covertour.search.pool import (
     may_have_pools,
     recombine,
 )
-from covertour.search.state import (
-    Place,
-    State,
-    kind_of,
-    make_state,
-    places_of,
-    read_tour,
-)
+from covertour.search.starts import Elsewhere
+from covertour.search.worker import AIMS, Worker, anneal_worker, best_of, hire
 from covertour.solving.clock import Clock
 from covertour.solving.stop import NEVER
 
@@ -56,22 +45,6 @@ REGIONS_FROM, REGIONS_FROM_TOGETHER = 7_000, 900
 
 WIDEST = 8
 """A region has at least so many times the places that a stop may cover."""
-
-FIRST_PRICE_LENGTH = 2.0
-"""What a unit of length above the limit of a route costs at first, beside itself."""
-
-FIRST_PRICE = 3.0
-"""The first price, in costs of the first tour per weight that it serves."""
-
-FEWEST_STARTS = 8
-"""Where the longest route is to be short there may be so many routes at least, if it is allowed."""
-
-SPARE_ROUTES = 3
-"""So many more routes are allowed than the first tour has, or more where it has many."""
-
-AIMS = (0.1, 0.3, 1e-6, 0.03, 0.0)
-"""Where the longest route is to be short, the share by which a cycle aims at a shorter one; or, at
-last, at one as long for less."""
 
 LAST_POOL = 4.0
 """A pool that could be made so many times in what is left takes it all."""
@@ -84,48 +57,13 @@ CHEAPER_EVERY = 3
 """With a budget: in every so many cycles as much is to be served for less, in the others more."""
 
 
-class Worker(NamedTuple):
-    """One annealing search: its state, ANNEAL[1], room for the queue, and its best tour.
-
-    The tour is held by the state's numbers.
-    """
-
-    state: State
-    anneal: Any
-    touched: IntArray
-    best: IntArray
-
-    @property
-    def tour(self) -> IntArray:
-        """The stops of the best tour in order, by the instance's numbers."""
-        return places_of(self.state, self.best[: self.anneal["best_size"][0]])
-
-    @property
-    def length(self) -> float:
-        """What the best tour costs."""
-        return float(self.anneal["best"][0])
-
-    @property
-    def weight(self) -> float:
-        """What the best tour within a budget serves, as a whole number; -1 where there is none."""
-        return -1.0 if self.state.goal is None else float(self.state.goal.tally["best"])
-
-    @property
-    def longest(self) -> float:
-        """The longest route, where it is to be short; else 0."""
-        goal = self.state.goal
-        if goal is None or goal.routes is None or not goal.routes.limits["balance"]:
-            return 0.0
-        return float(goal.routes.limits["best"])
-
-
 def lns(
     instance: Instance,
     clock: Clock,
     seed: int,
     start: Sequence[int] | IntArray,
     workers: int = 1,
-    params: LnsParams = DEFAULT,
+    params: LnsParams | None = None,
     executor: Executor | None = None,
 ) -> IntArray:
     """Search until the clock is over; the stops of the best tour in order.
@@ -135,6 +73,7 @@ def lns(
     into regions, which workers share, or whoever takes the tasks of an executor; else several
     workers search on threads of their own and go on from the best of them after each cycle.
     """
+    params = params or default_params(instance)
     begin = np.array(start, dtype=np.int64)
     if instance.fleet is None:
         return _search(instance, clock, seed, begin, workers, params, executor)
@@ -159,13 +98,13 @@ def _search(
     most: int | None = None,
 ) -> IntArray:
     """Search for a cheap tour; with a fleet, of at most so many routes if ``most`` is not None."""
-    leader = _hire(instance, clock, seed, start, params, most)
+    leader = hire(instance, clock, seed, start, params, most)
     many = _by_regions(leader, clock, workers)
     if many > 1:
         return _search_regions(leader, clock, seed, many, workers, params, executor)
     others = [seed + 1_000_003 * index for index in range(1, workers)]
-    team = [leader, *(_hire(instance, clock, own, start, params, most) for own in others)]
-    best = _best(team)
+    team = [leader, *(hire(instance, clock, own, start, params, most) for own in others)]
+    best = best_of(team)
     planned = float(params.first_cycle * len(best.tour))
     _tell(instance, clock, best)
     with ThreadPoolExecutor(workers) as threads:
@@ -175,12 +114,15 @@ def _search(
                 restart(worker.state, worker.anneal, worker.best)
         cycles = 0
         patient = len(best.tour) > params.short_tour
-        while not clock.over and _cycle(
-            instance, team, clock, threads, int(planned), params.last_cycle, patient
-        ):
+
+        def cycle(iterations: int) -> bool:
+            return _cycle(instance, team, clock, threads, iterations, params.last_cycle, patient)
+
+        elsewhere = _elsewhere(instance, leader, seed, params)
+        while not clock.over and cycle(int(planned)):
             planned *= params.growth
             cycles += 1
-            best = _best(team)
+            best = best_of(team)
             _share(team)
             for worker in team:
                 if instance.budget is not None:
@@ -188,7 +130,9 @@ def _search(
                 if instance.fleet is not None:
                     _aim_routes(worker, best, cycles)
                 restart(worker.state, worker.anneal, worker.best)
-    best = _best(team)
+            if elsewhere is not None:
+                elsewhere.look(clock, team, cycle)
+    best = best_of(team)
     if instance.fleet is not None and not np.isfinite(best.length):
         raise SolveError("fleet: no routes were found that keep to the limits")
     if instance.budget is not None and best.weight < 0.0:
@@ -217,6 +161,18 @@ def _aim_routes(worker: Worker, best: Worker, cycles: int) -> None:
         limits["price_length"] = min(float(limits["price_length"]), BALANCE_PRICE)
         if 0.0 < limits["aim"] < SLIGHT:  # what is as long as the best counts twice
             limits["price_length"] = best.length / max(limits["best"] - limits["longest"], 1e-300)
+
+
+def _elsewhere(
+    instance: Instance, leader: Worker, seed: int, params: LnsParams
+) -> Elsewhere | None:
+    """A search among other tours to begin with, where places may be left out of short tours."""
+    stops = int(leader.anneal["best_size"][0])
+    if not instance.partial or instance.fleet is not None or stops > params.short_tour:
+        return None
+    need = float(leader.state.goal.tally["need"]) if instance.budget is None else 0.0
+    rng = np.random.default_rng([seed, 1])
+    return Elsewhere(instance, rng, need, params.first_cycle * stops)
 
 
 def _tell(instance: Instance, clock: Clock, best: Worker, iteration: int | None = None) -> None:
@@ -268,94 +224,6 @@ def _search_regions(
     return s.order[found]
 
 
-def _hire(
-    instance: Instance,
-    clock: Clock,
-    seed: int,
-    start: IntArray,
-    params: LnsParams,
-    most: int | None,
-) -> Worker:
-    """A worker with a first covering tour; see :func:`_search`."""
-    if instance.fleet is None:
-        s = make_state(instance, seed)
-    else:
-        s, start = _routed(instance, seed, start, most)
-    _complete(s, instance, seed, start)
-    size, length = int(s.tour["size"]), float(s.tour["length"])
-    if s.goal is not None and s.goal.routes is not None:
-        limits = s.goal.routes.limits
-        limits["price_length"], limits["price_stops"] = FIRST_PRICE_LENGTH, length / size
-        limits["most_price_stops"] = DEAR * length / size
-        limits["aim"] = AIMS[0]
-    if s.goal is not None and s.goal.tally["partial"]:
-        tally = s.goal.tally
-        tally["price"] = FIRST_PRICE * max(length, tally["tiny"]) / max(tally["served"], 1.0)
-        tally["most_price"] = 1e6 * tally["price"]
-    anneal = np.zeros(1, dtype=ANNEAL)
-    for name, _ in TUNED:
-        anneal[name] = getattr(params, name)
-    hot = params.hot if size <= params.short_tour else params.hot_long
-    anneal["hot"] = hot * length / size
-    by_cost = instance.fleet is None or instance.fleet.objective != "balance"
-    anneal["target"] = clock.target if instance.budget is None and by_cost else -1.0
-    anneal["idle_limit"] = clock.limits.idle_iterations
-    anneal["best"] = np.inf
-    anneal["look_every"] = max(1, size // 64)
-    room = len(s.at)
-    worker = Worker(s, anneal, np.empty(room, Place), np.empty(room, np.int64))
-    _anneal(worker, 0)
-    return worker
-
-
-def _complete(s: State, instance: Instance, seed: int, start: IntArray) -> None:
-    """Make the first tour of a state."""
-    serving = s.order[: instance.n]  # along the curve, or at random where all stops are looked at
-    if len(s.blocks) == 1:
-        serving = np.random.default_rng(seed).permutation(instance.n)
-    complete(s, start, instance.must_visit, serving)
-
-
-def _routed(
-    instance: Instance, seed: int, start: IntArray, most: int | None
-) -> tuple[State, IntArray]:
-    """A state for a fleet, and routes to begin with.
-
-    There may be ``most`` routes or, if that is None, some more than those need.
-    """
-    fleet = instance.fleet
-    assert fleet is not None
-    routes = most_routes(instance) if most is None else most
-    if not len(start) or not keeps_limits(instance, start):
-        start = split(instance, _one_tour(instance, seed, start), routes)
-    if most is None:
-        used = int(np.count_nonzero(start == instance.depot))
-        spare = max(SPARE_ROUTES, used // 8)
-        routes = min(
-            routes, max(FEWEST_STARTS, 2 * used) if fleet.objective == "balance" else used + spare
-        )
-    return make_state(instance, seed, routes), start
-
-
-def _one_tour(instance: Instance, seed: int, start: IntArray) -> IntArray:
-    """The stops of one tour that serves all, from the depot on but without it.
-
-    Where there are many places, by the kernels for single tours: a long route is slow to change.
-    """
-    stops = start[start != instance.depot]
-    if kind_of(instance).endswith("points"):
-        instance = instance.with_changes(fleet=None)
-        whole = make_state(instance, seed)
-    else:
-        whole = make_state(instance, seed)
-        limits = whole.goal.routes.limits
-        limits["longest"] = limits["hard"] = np.inf
-        limits["most_stops"] = instance.n
-    _complete(whole, instance, seed, stops)
-    tour = read_tour(whole)
-    return np.roll(tour, -int(np.flatnonzero(tour == instance.depot)[0]))[1:]
-
-
 def _cycle(
     instance: Instance,
     team: list[Worker],
@@ -390,13 +258,13 @@ def _cycle(
         begin = perf_counter()
         crew = team[: max(1, clock.iterations_left)]  # when fewer iterations are left than workers
         if len(crew) == 1:
-            _anneal(crew[0], stretch)
+            anneal_worker(crew[0], stretch)
         else:
-            list(threads.map(_anneal, crew, [stretch] * len(crew)))
+            list(threads.map(anneal_worker, crew, [stretch] * len(crew)))
         made = sum(int(worker.anneal["iterations"][0]) for worker in team) - clock.iterations
         clock.ran(made, perf_counter() - begin)
         position += stretch
-        best = _best(team)
+        best = best_of(team)
         _tell(instance, clock, best, int(best.anneal["improved"][0]) * len(team))
         clock.report()
         if made == 0:
@@ -491,16 +359,8 @@ def _search_pools(
 
 def _share(team: list[Worker]) -> None:
     """Let all workers have the best tour of all."""
-    best = _best(team)
+    best = best_of(team)
     for worker in team:
         worker.best[:] = best.best
         worker.anneal["best"] = best.length
         worker.anneal["best_size"] = best.anneal["best_size"]
-
-
-def _anneal(worker: Worker, iterations: int) -> None:
-    anneal_for(*worker, iterations)
-
-
-def _best(team: list[Worker]) -> Worker:
-    return min(team, key=lambda worker: (-worker.weight, worker.longest, worker.length))

@@ -31,7 +31,6 @@ from covertour.search.trials import (
     follow,
     grown,
     load_with,
-    make_trials,
     mend,
     settled,
 )
@@ -100,8 +99,7 @@ def breed(s, child, size, must, nearby, order):
 
 def ma(instance: Instance, clock: Clock, seed: int, start: IntArray) -> IntArray:
     """Search until the clock is over; the stops of the best tour in order."""
-    trials = make_trials(instance, seed)
-    return follow(clock, trials, _generations(trials, instance, seed, start))
+    return follow(_generations, instance, clock, seed, start)
 
 
 def _generations(trials: Trials, instance: Instance, seed: int, start: IntArray) -> Iterator[Made]:

@@ -38,10 +38,10 @@ from covertour.search.state import (
     stops_near,
 )
 
-OFFERS = 12
+OFFERS = 6
 """So many places that are not worth a stop end the repair of a tour."""
 
-STAY_THERE = 0.8
+STAY_THERE = 0.9
 """Where places may be left out: how often one that has just lost its stop is served again, and not
 any other one."""
 
@@ -136,6 +136,16 @@ def swap_paths(s, longest):
         touch(s, end)
 
 
+@inner
+def _replace(s, stop, other, before):
+    """Put another place between the neighbours of a stop, and not the stop."""
+    remove(s, stop)
+    insert(s, other, before)
+    touch(s, other)
+    touch_neighbours(s, other)
+    return True
+
+
 def _exchange_plain(s, stop):
     """Replace a stop by a place off the tour that covers all that only it covers, if shorter."""
     if s.at[stop].role == FIXED or s.tour.size < 2:
@@ -170,13 +180,7 @@ def _exchange_plain(s, stop):
         if covered == needed:
             best = cost
             best_stop = other
-    if best_stop == NOWHERE:
-        return False
-    remove(s, stop)
-    insert(s, best_stop, before)
-    touch(s, best_stop)
-    touch_neighbours(s, best_stop)
-    return True
+    return best_stop != NOWHERE and _replace(s, stop, best_stop, before)
 
 
 def _exchange_with_goal(s, stop):
@@ -223,13 +227,7 @@ def _exchange_with_goal(s, stop):
         if cost < best:
             best = cost
             best_stop = other
-    if best_stop == NOWHERE:
-        return False
-    remove(s, stop)
-    insert(s, best_stop, before)
-    touch(s, best_stop)
-    touch_neighbours(s, best_stop)
-    return True
+    return best_stop != NOWHERE and _replace(s, stop, best_stop, before)
 
 
 exchange = for_both(_exchange_plain, _exchange_with_goal)

@@ -7,6 +7,7 @@ from math import isfinite
 from numbers import Integral, Real
 
 from covertour.problem.errors import InputError
+from covertour.problem.instance import Instance
 
 LEAST = {"first_cycle": 1, "most_removed": 1, "swaps_from": 6, "longest_swapped": 1, "growth": 1.0}
 """What a parameter must be at least; the others 0."""
@@ -71,3 +72,11 @@ class LnsParams:
 
 
 DEFAULT = LnsParams()
+
+PARTIAL = LnsParams(hot=0.4, most_removed=4)
+"""The defaults where one tour may leave places out."""
+
+
+def default_params(instance: Instance) -> LnsParams:
+    """The parameters for an instance, unless others are asked for."""
+    return PARTIAL if instance.partial and instance.fleet is None else DEFAULT

@@ -16,9 +16,10 @@ import numpy as np
 
 from covertour.problem.instance import Instance
 from covertour.problem.metric import IntArray
+from covertour.search.blocks import expected_stops
 from covertour.search.construct import complete
 from covertour.search.recombine import Room, combine, present, room_for
-from covertour.search.state import State, expected_stops, make_state
+from covertour.search.state import State, make_state
 from covertour.solving.clock import Clock
 
 SURVIVORS = 4

@@ -9,6 +9,7 @@ the integer program of gapfill.py.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -21,7 +22,6 @@ from covertour.search.trials import (
     Trials,
     first_tour,
     follow,
-    make_trials,
     settled,
 )
 from covertour.solving.clock import Clock
@@ -38,12 +38,11 @@ REMOVED_SHARE = 0.5
 
 def sn(instance: Instance, clock: Clock, seed: int, start: IntArray) -> IntArray:
     """Search until the clock is over; the stops of the best tour in order."""
-    trials = make_trials(instance, seed)
-    return follow(clock, trials, _tours(trials, instance, clock, seed, start))
+    return follow(partial(_tours, clock=clock), instance, clock, seed, start)
 
 
 def _tours(
-    trials: Trials, instance: Instance, clock: Clock, seed: int, start: IntArray
+    trials: Trials, instance: Instance, seed: int, start: IntArray, clock: Clock
 ) -> Iterator[Made]:
     """One tour after the other, the first one before all."""
     rng = np.random.default_rng(seed)

@@ -21,6 +21,7 @@ from covertour.problem.coverage import Int32Array
 from covertour.problem.errors import InputError
 from covertour.problem.instance import Instance
 from covertour.problem.metric import FloatArray, IntArray
+from covertour.search.blocks import has_blocks, make_blocks, places_per_stop
 from covertour.search.curve import along_curve
 from covertour.search.goal import SERVED_ANYWAY, as_driven, as_ring, fold, make_goal
 
@@ -32,15 +33,6 @@ DIRECTED_UP_TO = 5_000
 
 ROWS_AT_A_TIME = 32
 """Rows of the table that are filled at once: few enough to stay in the processor's cache."""
-
-ONE_BLOCK_UP_TO = 30
-"""Tours expected to have at most this many stops are looked through whole."""
-
-NEAR_BLOCKS = 13
-"""How many blocks around a place are looked at; a block is meant to hold one stop."""
-
-SERVED_SHARE = 0.6
-"""A stop of a good tour is the only one to cover about this share of the places that it covers."""
 
 Place = np.uint64
 """The numbers of places in kernels. Unsigned, so that numba need not ask of every index whether it
@@ -194,7 +186,8 @@ def make_state(instance: Instance, seed: int, starts: int = 1) -> State:
             f"open: routes that need not return are planned for up to {DIRECTED_UP_TO:,} places"
         )
     order = number = np.arange(n)
-    if _has_blocks(instance):
+    in_blocks = has_blocks(instance)
+    if in_blocks:
         assert instance.coordinates is not None
         order = along_curve(instance.metric, instance.coordinates)
         number = np.empty(n, dtype=np.int64)
@@ -218,8 +211,8 @@ def make_state(instance: Instance, seed: int, starts: int = 1) -> State:
             at[name][:n] = column
         if n <= TABLE_UP_TO or directed:
             table = _table(instance.metric, coordinates)
-        if _has_blocks(instance):
-            at["block"][:n], around = _blocks(points, max(2, round(_served(instance))))
+        if in_blocks:
+            at["block"][:n], around = make_blocks(points, max(2, round(places_per_stop(instance))))
             if goal is not None and len(goal.blanks):  # near to all, in a block nobody looks at
                 at["block"][n:] = len(around)
                 around = np.concatenate([around, around[:1]])
@@ -314,50 +307,6 @@ def _renumber(
     begin = np.concatenate([[0], np.cumsum(sizes)])
     entries = np.arange(len(who)) + np.repeat(start[order] - begin[:-1], sizes)
     return number.astype(np.int32)[who[entries]], begin
-
-
-def _blocks(points: FloatArray, size: int) -> tuple[IntArray, IntArray]:
-    """Groups of neighbouring places, and for each group the groups around it, itself first.
-
-    ``points`` lie along the curve, which is cut into runs of ``size``, so blocks are small where
-    places are dense.
-    """
-    from scipy.spatial import cKDTree
-
-    n = len(points)
-    block = np.arange(n) // size
-    members = np.bincount(block)
-    sums = np.stack([np.bincount(block, column) for column in points.T], axis=1)
-    middle = sums / members[:, None]
-    width = min(NEAR_BLOCKS, len(members))
-    _, near = cKDTree(middle).query(middle, k=np.arange(1, width + 1))
-    # Where middles coincide the tree may have put another block first.
-    own = np.arange(len(members))
-    astray = (near == own[:, None]) & (np.arange(width) > 0)
-    near = np.where(astray, near[:, :1], near)
-    near[:, 0] = own
-    return block, near.astype(np.int64)
-
-
-def _served(instance: Instance) -> float:
-    """How many places a stop is expected to be the only one to cover."""
-    return max(1.0, SERVED_SHARE * len(instance.coverage.covers) / instance.n)
-
-
-def expected_stops(instance: Instance) -> float:
-    """About how many stops a good tour has."""
-    return instance.n / _served(instance)
-
-
-def _has_blocks(instance: Instance) -> bool:
-    """Whether stops nearby are told from others: places have positions, and stops are not few."""
-    return instance.matrix is None and expected_stops(instance) > ONE_BLOCK_UP_TO
-
-
-def load_tree(instance: Instance) -> None:
-    """Import what the blocks of an instance are made with, so that no solve's clock pays for it."""
-    if _has_blocks(instance):
-        import scipy.spatial  # noqa: F401
 
 
 def _from_points(s, i, j):

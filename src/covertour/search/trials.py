@@ -10,7 +10,7 @@ our Or-opt.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
@@ -303,21 +303,25 @@ def fresh(trials: Trials) -> Made:
     return rebuilt(trials, np.empty(0, dtype=np.int64), 0, CHEAPEST)
 
 
-def follow(clock: Clock, trials: Trials, tours: Iterator[Made]) -> IntArray:
-    """Ask for tours until the clock is over; the shortest, by the instance's numbers.
+Tours = Callable[[Trials, Instance, int, IntArray], Iterator[Made]]
+"""A method: of the state, an instance, a seed and a tour to begin with, one tour after the other;
+the first one is there before any iteration."""
 
-    The first tour is there before any iteration.
-    """
-    best = next(tours)
-    made = found = 0
+
+def follow(tours: Tours, instance: Instance, clock: Clock, seed: int, start: IntArray) -> IntArray:
+    """Ask for tours until the clock is over; the shortest, by the instance's numbers."""
+    trials = make_trials(instance, seed)
+    made = tours(trials, instance, seed, start)
+    best = next(made)
+    many = found = 0
 
     def advance(iterations: int) -> Stretch:
-        nonlocal best, made, found
-        for tour in islice(tours, iterations):
-            made += 1
+        nonlocal best, many, found
+        for tour in islice(made, iterations):
+            many += 1
             if tour.length < best.length * (1.0 - 1e-12):
-                best, found = tour, made
-        return Stretch(made, found, best.length, trials.s.order[best.places])
+                best, found = tour, many
+        return Stretch(many, found, best.length, trials.s.order[best.places])
 
     clock.drive(advance)
     return trials.s.order[best.places]

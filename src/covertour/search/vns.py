@@ -35,7 +35,6 @@ from covertour.search.trials import (
     grown,
     insert_cheaply,
     load_with,
-    make_trials,
     mend,
     note_top,
     settled,
@@ -103,11 +102,10 @@ def shake(s, places, size, must, times, top, score):
 
 def vns(instance: Instance, clock: Clock, seed: int, start: IntArray) -> IntArray:
     """Search until the clock is over; the stops of the best tour in order."""
-    trials = make_trials(instance, seed)
-    return follow(clock, trials, _tours(trials, start))
+    return follow(_tours, instance, clock, seed, start)
 
 
-def _tours(trials: Trials, start: IntArray) -> Iterator[Made]:
+def _tours(trials: Trials, instance: Instance, seed: int, start: IntArray) -> Iterator[Made]:
     """One tour after the other, the first one before all."""
     if len(start) > 0:
         best = _shake(trials, trials.s.number[start], 0)

@@ -68,8 +68,9 @@ def load(
             wanted = decoding.weights if decoding else None
             load_kernels(network_for(chosen.model, instance.n, wanted))
         if needs_search(chosen, instance):
+            from covertour.search.blocks import load_tree
             from covertour.search.pool import may_have_pools
-            from covertour.search.state import GENERAL, kind_of, load_tree
+            from covertour.search.state import GENERAL, kind_of
 
             name = chosen.name if chosen.model is None else "lns"
             if name == "exact":  # searches first

@@ -16,7 +16,7 @@ from covertour.exact.enumeration import can_enumerate
 from covertour.problem.errors import InputError, shown
 from covertour.problem.instance import FEATURES, Instance
 from covertour.problem.metric import IntArray
-from covertour.search.params import DEFAULT, LnsParams
+from covertour.search.params import LnsParams
 from covertour.solving.clock import Clock
 from covertour.solving.stop import MaxIterations, MaxSeconds, NoImprovement, Stop, StoppingRule
 
@@ -145,7 +145,7 @@ def _search(
     seed: int,
     start: IntArray,
     workers: int = 1,
-    params: LnsParams = DEFAULT,
+    params: LnsParams | None = None,
     executor: Executor | None = None,
 ) -> IntArray:
     """The stops of the best tour that the large-neighbourhood search finds."""
@@ -171,7 +171,7 @@ def _lns(
     seed: int,
     start: IntArray,
     workers: int = 1,
-    params: LnsParams = DEFAULT,
+    params: LnsParams | None = None,
     executor: Executor | None = None,
 ) -> Outcome:
     if can_enumerate(instance):

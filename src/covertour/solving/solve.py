@@ -17,7 +17,7 @@ from covertour.problem.instance import Instance
 from covertour.problem.metric import IntArray
 from covertour.problem.referee import verify
 from covertour.problem.tour import Tour, make_tour
-from covertour.search.params import DEFAULT, LnsParams
+from covertour.search.params import LnsParams
 from covertour.solving.clock import Clock, OnImprove, OnProgress, heeding
 from covertour.solving.loading import load
 from covertour.solving.methods import (
@@ -208,7 +208,7 @@ def checked_options(
     return {
         "workers": workers,
         "decoding": decoding or Decoding(),
-        "params": params or DEFAULT,
+        "params": params,
         "executor": executor,
     }
 

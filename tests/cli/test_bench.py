@@ -139,6 +139,16 @@ def test_gctsp_proves_and_resumes(covertour: Command, tmp_path: Path) -> None:
     assert "S1 10.00 (11.00)" in ran.out  # the row of the file, not a new one
 
 
+def test_gtsp_refuses_what_makes_no_sense(covertour: Command) -> None:
+    ran = covertour("bench", "gtsp", ".")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "expected TSPLIB's files" in ran.err
+    ran = covertour("bench", "gtsp", ".", "--seconds", "0")
+    assert "seconds: expected numbers > 0" in ran.err
+    ran = covertour("bench", "gtsp", ".", "--only", "nowhere")
+    assert "no best length of 'nowhere' is known" in ran.err
+
+
 def test_gctsp_refuses_options_that_make_no_sense(covertour: Command, tmp_path: Path) -> None:
     ran = covertour("bench", "gctsp", ".", "--prove", "--method", "lns")
     assert (ran.code, ran.err.count("\n")) == (2, 1)

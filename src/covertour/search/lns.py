@@ -69,7 +69,8 @@ def lns(
     """Search until the clock is over; the stops of the best tour in order.
 
     ``start``: a tour to begin with, completed where it does not cover everything; may be empty.
-    The search goes in cycles of annealing, each from the best tour so far. Long tours are divided
+    The search goes in cycles of annealing, each from the best tour so far; tours of middle length
+    are searched for in pools, see pool.py, where there is time for one. Long tours are divided
     into regions, which workers share, or whoever takes the tasks of an executor; else several
     workers search on threads of their own and go on from the best of them after each cycle.
     """
@@ -247,7 +248,7 @@ def _cycle(
     while not clock.over:
         span = planned
         if clock.counted or clock.iterations > 0:
-            whole = position + _left(clock) // len(team)
+            whole = position + -(-_left(clock) // len(team))
             if patient or whole < last * planned:
                 span = whole
         if position >= span:

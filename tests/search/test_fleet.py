@@ -81,7 +81,7 @@ def test_the_first_routes_keep_to_their_limits_however_many_there_are() -> None:
     for limit in ({"max_stops": 4}, {"max_length": 1.9}):
         routed = instance.with_changes(depot=0, fleet=limit)
         found = solve(routed, stop=MaxIterations(1))
-        assert len(found.routes) > 10
+        assert len(found.routes) >= 10
 
 
 def test_a_tour_is_cut_into_routes_as_cheaply_as_can_be() -> None:

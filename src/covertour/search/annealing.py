@@ -45,6 +45,10 @@ PRICED_EVERY, PRICE_STEP = 64, 0.1
 """Where places may be left out, what is missing has a price, which is changed after so many
 iterations, by this share."""
 
+LEAST_PRICE, ANY_PRICE = 1e-12, 1e12
+"""The lowest price, as a share of the highest: one of 0 would let every plan pass. And the highest
+one where there is no other."""
+
 LEAST_ENOUGH, MOST_ENOUGH = 0.3, 0.6
 """Of those so many are to end with a tour that serves enough."""
 
@@ -93,7 +97,9 @@ def _new_price(price, kept, most):
         return min(price * 2.0, most)
     if kept < LEAST_ENOUGH * PRICED_EVERY:
         return min(price * (1.0 + PRICE_STEP), most)
-    return price / (1.0 + PRICE_STEP) if kept > MOST_ENOUGH * PRICED_EVERY else price
+    if kept > MOST_ENOUGH * PRICED_EVERY:
+        return max(price / (1.0 + PRICE_STEP), LEAST_PRICE * most)
+    return price
 
 
 _adapt_quota = inner(_adapt_with_goal)
@@ -108,7 +114,7 @@ def _adapt_with_routes(s):
     if limits.tries == PRICED_EVERY:
         most = DEAR
         if limits.balance != 0:
-            most = BALANCE_PRICE if limits.aim == 0.0 or limits.aim >= SLIGHT else np.inf
+            most = BALANCE_PRICE if limits.aim == 0.0 or limits.aim >= SLIGHT else ANY_PRICE
         limits.price_length = _new_price(limits.price_length, limits.kept_length, most)
         most = limits.most_price_stops
         limits.price_stops = _new_price(limits.price_stops, limits.kept_stops, most)
@@ -201,7 +207,7 @@ def _keep_with_routes(s, anneal, best):
         start = routes.starts[index]
         length = routes.total[start]
         longest = max(longest, length)
-        excess += max(length - limits.hard, 0.0) + routes.too_many[start] * limits.price_stops
+        excess += max(length - limits.hard, 0.0) + routes.too_many[start] * limits.most_price_stops
     if excess > 0.0:
         if limits.best == np.inf and excess < limits.violation:
             limits.violation = excess

@@ -353,6 +353,7 @@ def construct(s, start, must_visit, serving, go_on):
     if go_on:
         improve(s, FINAL)
         return
+    labelled = s.tour.labelled
     s.tour.labelled = 0
     load_tour(s, start, len(start))
     last = s.lists[STOPS, 0] if len(start) else NOWHERE
@@ -374,8 +375,9 @@ def construct(s, start, must_visit, serving, go_on):
             remove(s, stop)
             s.tour.log = 0
     clear_spare(s)
-    s.tour.labelled = 1
-    relabel(s, s.lists[STOPS, 0])
+    s.tour.labelled = labelled
+    if labelled == 1:
+        relabel(s, s.lists[STOPS, 0])
     for index in range(s.tour.size):
         touch(s, s.lists[STOPS, index])
     improve(s, FINAL)

@@ -99,7 +99,7 @@ TOUR = np.dtype(
         ("spare", "i8"),
         ("log", "i8"),
         ("top", "i8"),  # about the highest order label
-        ("labelled", "i8"),  # 0 while the first tour is built, when nobody asks for labels
+        ("labelled", "i8"),  # 0 where nobody asks for labels: for routes, and for the first tour
         ("length", "f8"),
         ("random", "u8"),  # state of the random numbers
         ("metric", "i8"),  # index in metric.METRICS
@@ -244,7 +244,7 @@ def make_state(instance: Instance, seed: int, starts: int = 1) -> State:
     tour["random"] = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0] | np.uint64(1)
     tour["metric"] = metrics.METRICS.index(instance.metric)
     tour["symmetric"] = not directed
-    tour["labelled"] = 1
+    tour["labelled"] = instance.fleet is None
     lists = np.zeros((5, many + 1), dtype=Place)
     lists[UNCOVERED, : len(needy)] = needy
     empty = np.tile(np.array([NOWHERE, 0], dtype=Place), (len(around), 1))  # no stop, never seen

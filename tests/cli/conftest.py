@@ -61,6 +61,7 @@ Command = Callable[..., Ran]
 def _compiled(weights: Callable[[str], Path]) -> None:
     """All is compiled before the first test, so that none sees the notice about it."""
     load("exact", random_instance(12, nearest=1))  # and the search with it
+    load("lns", random_instance(40, nearest=2))  # of many stops
     for model in MODELS:
         load_kernels(load_network(weights(model)))
 

@@ -198,7 +198,7 @@ def test_ctrl_c_while_a_method_loads_ends_in_a_line(
     for method in ("lns", "exact", "twophase"):
         with monkeypatch.context() as patched:
             patched.setattr("covertour.search.blocks.load_tree", interrupt)
-            patched.setattr("covertour.search.lns.make_state", interrupt)
+            patched.setattr("covertour.search.worker.make_state", interrupt)
             patched.setattr("covertour.search.twophase.make_state", interrupt)
             ran = covertour("solve", county, "--method", method)
         assert (ran.code, ran.out, ran.err.strip()) == (130, "", "covertour: interrupted"), method

@@ -114,6 +114,8 @@ def _mark_logged(s, entries):
         stop = Place(s.log[entry, 1])
         if s.at[stop].stop_at >= 0:
             routes.seen[routes.route[stop]] = -routes.limits.stamp
+            if routes.is_start[stop] != 0:  # the route before it goes on once it leaves
+                routes.seen[routes.route[s.at[stop].prev]] = -routes.limits.stamp
 
 
 mark_logged = for_both(_nothing_logged, _nothing_logged, _mark_logged)

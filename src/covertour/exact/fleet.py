@@ -52,6 +52,9 @@ ATTRACTIVE = -1e-6
 SAFETY = 1e-9
 """Relative margin for the rounding of the sums in a bound."""
 
+ROUNDING = 1e-13
+"""Relative error of a distance worked out from positions."""
+
 SAME_COST = 2e-7
 """Plans within this share of the best one are not told apart."""
 
@@ -90,8 +93,28 @@ def check_fleet(instance: Instance) -> None:
         )
 
 
-def prove_fleet(instance: Instance, start: IntArray, clock: Clock) -> FleetProof:
+def at_least_one_tour(instance: Instance) -> bool:
+    """Whether no plan of a fleet costs less than one tour without limits.
+
+    The routes of a plan, one after the other, are a closed way that serves as much as one tour with
+    the same stops. It is a tour once the returns to the depot between routes are left out, and that
+    makes nothing longer where no way between two places is longer than the one by the depot. Visits
+    of the depot cost at least 0. Where routes are open there are no returns to leave out.
+    """
+    if instance.open or not instance.symmetric:
+        return False
+    every = np.arange(instance.n)
+    direct = instance.distances(every[:, None], every)
+    home = instance.distances(every, np.full_like(every, instance.depot))
+    return bool((direct <= (home[:, None] + home) * (1.0 + ROUNDING)).all())
+
+
+def prove_fleet(
+    instance: Instance, start: IntArray, clock: Clock, least: float = 0.0
+) -> FleetProof:
     """Prove how cheap a plan can be, from the plan ``start``, int64[m].
+
+    ``least``: what is known already, no plan costs less.
 
     The clock counts tables of paths as iterations and hears of every better plan and of the bound.
     When it is over, what is proven so far is returned.
@@ -112,6 +135,7 @@ def prove_fleet(instance: Instance, start: IntArray, clock: Clock) -> FleetProof
         if number.bound < vehicles:
             return FleetProof(start, None)
     cost = _Proof(instance, start, clock, count_routes=False, vehicles=vehicles)
+    cost.prove(least * (1.0 - SAFETY))
     with suppress(_Over):
         cost.run()
     return FleetProof(cost.places, cost.bound)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from numbers import Integral
 from pathlib import Path
 
@@ -22,6 +23,9 @@ from covertour.solving.stop import MaxIterations, MaxSeconds, NoImprovement, Sto
 
 SEARCH_SHARE = 0.2
 """``exact`` searches for n² iterations before it proves, and at most this share of its time."""
+
+ONE_TOUR_SHARE, LONGEST_ONE_TOUR = 0.3, 200.0
+"""For a fleet, the share of the time that is left, of so many seconds at most, for one tour."""
 
 SEARCHES, SEARCHES_FROM = 5, 500
 """From so many places on it makes several such searches: they end in different tours."""
@@ -205,46 +209,14 @@ def _twophase(instance: Instance, clock: Clock, seed: int, start: IntArray) -> O
     return Outcome(twophase(instance, clock, seed))
 
 
-def _ma(instance: Instance, clock: Clock, seed: int, start: IntArray) -> Outcome:
-    from covertour.search.ma import ma
+def _of_literature(name: str) -> Callable[..., Outcome]:
+    """The method in the file of its name in ``search``, imported when it is used."""
 
-    return Outcome(ma(instance, clock, seed, start))
+    def run(instance: Instance, clock: Clock, seed: int, start: IntArray) -> Outcome:
+        method = getattr(import_module(f"covertour.search.{name}"), name)
+        return Outcome(method(instance, clock, seed, start))
 
-
-def _vns(instance: Instance, clock: Clock, seed: int, start: IntArray) -> Outcome:
-    from covertour.search.vns import vns
-
-    return Outcome(vns(instance, clock, seed, start))
-
-
-def _sn(instance: Instance, clock: Clock, seed: int, start: IntArray) -> Outcome:
-    from covertour.search.sn import sn
-
-    return Outcome(sn(instance, clock, seed, start))
-
-
-def _msils(instance: Instance, clock: Clock, seed: int, start: IntArray) -> Outcome:
-    from covertour.search.msils import msils
-
-    return Outcome(msils(instance, clock, seed, start))
-
-
-def _aco(instance: Instance, clock: Clock, seed: int, start: IntArray) -> Outcome:
-    from covertour.search.aco import aco
-
-    return Outcome(aco(instance, clock, seed, start))
-
-
-def _abc(instance: Instance, clock: Clock, seed: int, start: IntArray) -> Outcome:
-    from covertour.search.abc import abc
-
-    return Outcome(abc(instance, clock, seed, start))
-
-
-def _hga(instance: Instance, clock: Clock, seed: int, start: IntArray) -> Outcome:
-    from covertour.search.hga import hga
-
-    return Outcome(hga(instance, clock, seed, start))
+    return run
 
 
 def _exact(
@@ -252,8 +224,8 @@ def _exact(
 ) -> Outcome:
     """Search for a while, then prove; the search helps the proof on its way."""
     from covertour.exact.branch_and_cut import prove
-    from covertour.exact.directed import DirectedProof, check_directed, prove_directed
-    from covertour.exact.fleet import FleetProof, check_fleet, prove_fleet
+    from covertour.exact.directed import check_directed, prove_directed
+    from covertour.exact.fleet import check_fleet, prove_fleet
     from covertour.exact.formulation import check_provable
 
     if can_enumerate(instance):
@@ -272,10 +244,13 @@ def _exact(
         places = clock.places  # of all the searches
     if clock.over:
         return Outcome(places, 0.0 if instance.budget is None else instance.total_weight)
-    if instance.fleet is not None or not instance.symmetric:
-        prover = prove_directed if instance.fleet is None else prove_fleet
-        proven: DirectedProof | FleetProof = prover(instance, places, clock)
-        return Outcome(proven.places, proven.bound)
+    if instance.fleet is not None:
+        least = _one_tour_bound(instance, clock, seed, places, workers)
+        planned = prove_fleet(instance, places, clock, least)
+        return Outcome(planned.places, planned.bound)
+    if not instance.symmetric:
+        directed = prove_directed(instance, places, clock)
+        return Outcome(directed.places, directed.bound)
 
     def improve(places: IntArray) -> IntArray:
         short = Clock(MaxIterations(10 * (20 + len(places))), interruption=clock.interruption)
@@ -285,6 +260,28 @@ def _exact(
     for warning in proof.warnings:
         warnings.warn(warning, RuntimeWarning, stacklevel=3)
     return Outcome(proof.places, proof.bound, proof.cost_bound)
+
+
+def _one_tour_bound(
+    instance: Instance, clock: Clock, seed: int, plan: IntArray, workers: int
+) -> float:
+    """What a plan of a fleet costs at least, as one tour would; 0 where that is not proven."""
+    from covertour.exact.branch_and_cut import prove
+    from covertour.exact.fleet import at_least_one_tour
+    from covertour.exact.formulation import check_provable
+
+    if not at_least_one_tour(instance):
+        return 0.0
+    alone = instance.with_changes(fleet=None)
+    check_provable(alone)
+    until = clock.seconds + ONE_TOUR_SHARE * min(clock.seconds_left, LONGEST_ONE_TOUR)
+    rule = MaxSeconds(until - clock.seconds) | (lambda _: clock.over)
+    stops = plan[np.sort(np.unique(plan, return_index=True)[1])]
+    short = Clock(rule | MaxIterations(instance.n**2), interruption=clock.interruption)
+    tour = _search(alone, short, seed, stops, workers)
+    rest = MaxSeconds(max(until - clock.seconds, 0.0)) | (lambda _: clock.over)
+    bound = prove(alone, tour, Clock(rest, interruption=clock.interruption), seed=seed).bound
+    return 0.0 if bound is None else bound
 
 
 def _learned(
@@ -412,7 +409,7 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "ma",
-            _ma,
+            _of_literature("ma"),
             "memetic algorithm of Shaelaie et al. (2014), until 100 idle generations",
             lambda _: NoImprovement(IDLE_CHILDREN),
             searches=True,
@@ -420,7 +417,7 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "vns",
-            _vns,
+            _of_literature("vns"),
             "variable neighbourhood search of Shaelaie et al. (2014), until 1,000 idle rounds",
             lambda _: NoImprovement(IDLE_SHAKES),
             searches=True,
@@ -428,7 +425,7 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "sn",
-            _sn,
+            _of_literature("sn"),
             "integer-programming search after Salari and Naji-Azimi (2012), a reconstruction",
             lambda _: MaxIterations(500) | NoImprovement(100),
             searches=True,
@@ -436,7 +433,7 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "msils",
-            _msils,
+            _of_literature("msils"),
             "multi-start iterated local search, in the manner of Venkatesh et al. (2019)",
             lambda _: NoImprovement(IDLE_TOURS),
             searches=True,
@@ -444,7 +441,7 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "aco",
-            _aco,
+            _of_literature("aco"),
             "ant colony with dynamic programming, in the manner of Salari et al. (2015)",
             lambda _: NoImprovement(IDLE_TOURS),
             searches=True,
@@ -452,7 +449,7 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "abc",
-            _abc,
+            _of_literature("abc"),
             "artificial bee colony, in the manner of Pandiri and Singh (2019)",
             lambda _: NoImprovement(IDLE_TOURS),
             searches=True,
@@ -460,7 +457,7 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "hga",
-            _hga,
+            _of_literature("hga"),
             "hybrid genetic algorithm, in the manner of Pandiri et al. (2020)",
             lambda _: NoImprovement(IDLE_TOURS),
             searches=True,

@@ -32,7 +32,7 @@ from covertour import (
 from covertour.executors import cluster, slots_of
 from covertour.problem.metric import IntArray
 from covertour.solving.clock import Clock
-from covertour.solving.methods import Method, Outcome
+from covertour.solving.method import Method, Outcome
 
 distributed = pytest.importorskip("distributed", reason="the extra cluster is not installed")
 

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from covertour.solving.clock import Clock
     from covertour.solving.frontier import frontier
     from covertour.solving.many import solve_many
-    from covertour.solving.methods import METHODS, Decoding, Method, Outcome
+    from covertour.solving.method import Decoding, Method, Outcome
+    from covertour.solving.methods import METHODS
     from covertour.solving.result import Result
     from covertour.solving.solve import solve
     from covertour.solving.stop import (
@@ -60,7 +61,8 @@ _HOMES = {
     "solving.clock": ("Clock",),
     "solving.frontier": ("frontier",),
     "solving.many": ("solve_many",),
-    "solving.methods": ("METHODS", "Decoding", "Method", "Outcome"),
+    "solving.method": ("Decoding", "Method", "Outcome"),
+    "solving.methods": ("METHODS",),
     "solving.result": ("Result",),
     "solving.solve": ("solve",),
     "solving.tradeoff": ("Frontier",),

@@ -14,7 +14,7 @@ from covertour import random_instance, read, solve, verify, write
 from covertour.neural.config import ModelConfig
 from covertour.neural.models import make_model
 from covertour.neural.training.checkpoint import save_weights
-from covertour.solving.methods import Decoding
+from covertour.solving.method import Decoding
 
 CONFIG = ModelConfig("am-gain", width=16, heads=2, layers=1, feed_forward=16)
 

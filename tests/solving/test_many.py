@@ -21,7 +21,7 @@ from covertour import (
 )
 from covertour.problem.metric import IntArray
 from covertour.solving.clock import Clock
-from covertour.solving.methods import Method, Outcome
+from covertour.solving.method import Method, Outcome
 from covertour.solving.stop import MaxIterations, MaxSeconds, Stop
 
 MAPS = [random_instance(12 + 5 * (seed % 3), nearest=3, seed=seed) for seed in range(10)]

@@ -26,7 +26,8 @@ from covertour import (
 from covertour.problem.metric import IntArray
 from covertour.solving import clock as clocks
 from covertour.solving.clock import Clock
-from covertour.solving.methods import METHODS, Method, Outcome, default_stop
+from covertour.solving.method import Method, Outcome
+from covertour.solving.methods import METHODS, default_stop
 from covertour.solving.stop import (
     GapBelow,
     MaxIterations,

@@ -16,7 +16,8 @@ from covertour.problem.instance import Instance
 from covertour.problem.rules import parse_rule
 from covertour.solving.loading import load
 from covertour.solving.many import solve_many
-from covertour.solving.methods import METHODS, Decoding
+from covertour.solving.method import Decoding
+from covertour.solving.methods import METHODS
 from covertour.solving.result import Result
 from covertour.solving.solve import solve
 from covertour.solving.stop import MaxSeconds

@@ -10,7 +10,8 @@ from time import process_time
 from covertour.problem.errors import InputError, SolveError
 from covertour.problem.instance import Instance
 from covertour.problem.referee import verify
-from covertour.solving.methods import METHODS, Decoding
+from covertour.solving.method import Decoding
+from covertour.solving.methods import METHODS
 from covertour.solving.result import Result
 from covertour.solving.solve import solve
 from covertour.solving.stop import MaxIterations, MaxSeconds, StoppingRule

@@ -42,7 +42,7 @@ from covertour.solving.stop import (
 )
 
 if TYPE_CHECKING:
-    from covertour.solving.methods import Decoding
+    from covertour.solving.method import Decoding
 
 COMPILE_SECONDS, COMPILE_FLEET_SECONDS, COMPILE_DECODING_SECONDS = 12, 25, 8
 """About how long the first solve on a machine compiles the search, that for fleets, and what
@@ -311,7 +311,8 @@ def _decoding(
     method: str, samples: int | None, symmetries: bool, weights: str | None, raw: bool
 ) -> Decoding | None:
     """What was asked of a learned method; None if nothing, and refused for the others."""
-    from covertour.solving.methods import METHODS, Decoding
+    from covertour.solving.method import Decoding
+    from covertour.solving.methods import METHODS
 
     given = {
         "--samples": samples is not None,

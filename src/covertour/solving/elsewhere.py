@@ -15,7 +15,7 @@ from covertour.executors import Lost, forget, is_there, result_of, slots_of
 from covertour.problem.instance import Instance
 from covertour.solving.clock import Clock, Interruption
 from covertour.solving.loading import load
-from covertour.solving.methods import Method
+from covertour.solving.method import Method
 from covertour.solving.result import Result
 from covertour.solving.solve import answer, checked_method
 from covertour.solving.stop import StoppingRule

@@ -14,7 +14,7 @@ from covertour.problem.goals import Quota
 from covertour.problem.instance import Instance
 from covertour.problem.metric import IntArray
 from covertour.solving.growing import grown
-from covertour.solving.methods import Method
+from covertour.solving.method import Method
 from covertour.solving.result import Result
 from covertour.solving.solve import check_instance, checked_method, solve
 from covertour.solving.tradeoff import Frontier, Point

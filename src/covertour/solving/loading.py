@@ -11,7 +11,8 @@ import numpy as np
 from covertour.exact.enumeration import can_enumerate
 from covertour.problem.instance import Instance
 from covertour.solving.clock import Clock
-from covertour.solving.methods import METHODS, Decoding, Method, check_handles
+from covertour.solving.method import Decoding, Method
+from covertour.solving.methods import METHODS, check_handles
 from covertour.solving.stop import MaxIterations, MaxSeconds
 
 

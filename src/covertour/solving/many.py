@@ -14,7 +14,7 @@ from covertour.search.params import LnsParams
 from covertour.solving.clock import Clock, Interruption, heeding
 from covertour.solving.elsewhere import Job, solve_elsewhere
 from covertour.solving.loading import load
-from covertour.solving.methods import Decoding, Method
+from covertour.solving.method import Decoding, Method
 from covertour.solving.result import Result
 from covertour.solving.solve import (
     answer,

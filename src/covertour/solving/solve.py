@@ -20,14 +20,8 @@ from covertour.problem.tour import Tour, make_tour
 from covertour.search.params import LnsParams
 from covertour.solving.clock import Clock, OnImprove, OnProgress, heeding
 from covertour.solving.loading import load
-from covertour.solving.methods import (
-    METHODS,
-    Decoding,
-    Method,
-    Outcome,
-    allowed,
-    check_handles,
-)
+from covertour.solving.method import Decoding, Method, Outcome
+from covertour.solving.methods import METHODS, allowed, check_handles
 from covertour.solving.result import Result
 from covertour.solving.stop import (
     PROVEN,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from covertour.search.curve import along_curve
+from covertour import Instance, random_instance
+from covertour.search.curve import along_curve, renumbered
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "att", "geo", "haversine"])
@@ -24,3 +25,20 @@ def test_places_on_a_grid_follow_each_other_as_neighbours() -> None:
     along = grid[along_curve("euclidean", grid)]
     steps = np.abs(np.diff(along, axis=0)).sum(axis=1)
     assert steps.tolist() == [1.0] * 255
+
+
+@pytest.mark.parametrize("rule", [{"nearest": 5}, {"radius": 0.3}])
+def test_a_coverage_by_other_numbers_says_the_same(rule: dict[str, float]) -> None:
+    instance: Instance = random_instance(60, seed=3, **rule)
+    coverage = instance.coverage
+    order = np.random.default_rng(2).permutation(60)
+    number = np.argsort(order)
+    table, covers, covered = renumbered(coverage, order, number)
+    halves = (
+        (covers, coverage.covers, coverage.covers_start),
+        (covered, coverage.covered_by, coverage.covered_by_start),
+    )
+    for begin, who, start in halves:
+        for row, place in enumerate(order):
+            known = number[who[start[place] : start[place + 1]]]
+            assert table[begin[row] : begin[row + 1]].tolist() == known.tolist()

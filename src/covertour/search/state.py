@@ -17,12 +17,11 @@ from numba.extending import overload
 
 from covertour.kernel import INNER, inner
 from covertour.problem import metric as metrics
-from covertour.problem.coverage import Int32Array
 from covertour.problem.errors import InputError
 from covertour.problem.instance import Instance
 from covertour.problem.metric import FloatArray, IntArray
 from covertour.search.blocks import has_blocks, make_blocks, places_per_stop
-from covertour.search.curve import along_curve
+from covertour.search.curve import along_curve, renumbered
 from covertour.search.goal import SERVED_ANYWAY, as_driven, as_ring, fold, make_goal
 
 TABLE_UP_TO = 1_000
@@ -224,15 +223,9 @@ def make_state(instance: Instance, seed: int, starts: int = 1) -> State:
     if goal is not None and goal.routes is not None:
         for name in ("x", "y", "z", "block"):
             at[name][n:] = at[name][number[depot]]
-    coverage = instance.coverage
-    who, start = _renumber(coverage.covers, coverage.covers_start, order, number)
-    at["covers_from"][:n], at["covers_to"][:n] = start[:-1], start[1:]
-    if coverage.covered_by is coverage.covers:
-        at["covered_from"][:n], at["covered_to"][:n] = start[:-1], start[1:]
-    else:
-        back, start = _renumber(coverage.covered_by, coverage.covered_by_start, order, number)
-        at["covered_from"][:n], at["covered_to"][:n] = start[:-1] + len(who), start[1:] + len(who)
-        who = np.concatenate([who, back])
+    who, covers, covered = renumbered(instance.coverage, order, number)
+    at["covers_from"][:n], at["covers_to"][:n] = covers[:-1], covers[1:]
+    at["covered_from"][:n], at["covered_to"][:n] = covered[:-1], covered[1:]
     tour = np.zeros(1, dtype=TOUR)[0]  # a view, not a copy
     served = np.zeros(many, dtype=SERVED)
     served["count"][:n] = counts[order]
@@ -295,18 +288,6 @@ def _table(metric: str, coordinates: FloatArray) -> FloatArray:
         table[rows] = metrics.distances(metric, coordinates[rows, None], coordinates)
     np.fill_diagonal(table, 0.0)
     return table
-
-
-def _renumber(
-    who: Int32Array, start: IntArray, order: IntArray, number: IntArray
-) -> tuple[Int32Array, IntArray]:
-    """One half of a Coverage, with its rows in another order and their entries renumbered."""
-    if order is number:  # as the instance numbers them
-        return who, start
-    sizes = np.diff(start)[order]
-    begin = np.concatenate([[0], np.cumsum(sizes)])
-    entries = np.arange(len(who)) + np.repeat(start[order] - begin[:-1], sizes)
-    return number.astype(np.int32)[who[entries]], begin
 
 
 def _from_points(s, i, j):

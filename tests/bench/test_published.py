@@ -174,7 +174,7 @@ def test_a_missing_file_of_cases_is_refused(tmp_path: Path) -> None:
         ({"methods": ["magic"]}, "methods: no 'magic'; there are lns"),
         ({"seeds": []}, "seeds: expected at least one"),
         ({"seconds": 0}, "seconds: expected numbers > 0"),
-        ({"only": ["mars9"]}, "has no instance 'mars9'"),
+        ({"only": ["mars9"]}, "has no case 'mars9'"),
     ],
 )
 def test_bad_arguments_are_refused(grid: Path, arguments: dict[str, object], message: str) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
+from covertour.bench.listed import read_listed
 from covertour.bench.tables import Column, Table, time_text
 from covertour.problem.errors import InputError
 
@@ -31,35 +31,24 @@ Results = dict[str, dict[tuple[str, int], Published]]
 
 def read_published(path: str | Path) -> Results:
     """The results in a CSV file: instance, nearest, and X_best, X_avg, X_sec for each method X."""
-    file = Path(path)
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{file}: {error.strerror or error}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{file}: expected a CSV file in UTF-8") from None
-    rows = csv.DictReader(text.splitlines(), skipinitialspace=True)
-    names = rows.fieldnames or ()
+    names, rows = read_listed(path, ("instance", "nearest"))
     methods = [
         name.removesuffix("_avg")
         for name in names
         if name.endswith("_avg") and all(f"{name[:-4]}_{part}" in names for part in PARTS)
     ]
-    if not methods or "instance" not in names or "nearest" not in names:
+    if not methods:
         raise InputError(
-            f"{file}, line 1: expected the columns instance, nearest, and X_best, X_avg, X_sec "
-            "for each method X"
+            f"{path}, line 1: expected the columns X_best, X_avg and X_sec for each method X"
         )
     results: Results = {method: {} for method in methods}
     for row in rows:
         for method in methods:
             try:
-                case = row["instance"].strip(), int(row["nearest"])
-                found = Published(*(float(row[f"{method}_{part}"]) for part in PARTS))
-            except (TypeError, ValueError, AttributeError):
-                raise InputError(
-                    f"{file}, line {rows.line_num}: expected a name and numbers for {method}"
-                ) from None
+                case = row.text("instance"), int(row.text("nearest"))
+                found = Published(*(float(row.text(f"{method}_{part}")) for part in PARTS))
+            except ValueError:
+                raise InputError(f"{row.where}: expected a name and numbers for {method}") from None
             results[method][case] = found
     return results
 

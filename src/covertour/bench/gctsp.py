@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
+from covertour.bench.listed import chosen_of, read_listed
 from covertour.bench.runs import OnStep, Run, check_methods, check_positive, timed_run, warm_up
 from covertour.bench.tables import Column, Document, Table, percent_text, time_text
 from covertour.formats import read
@@ -112,11 +113,7 @@ def read_gctsp_cases(directory: str | Path, only: Sequence[str] = ()) -> tuple[G
     if not found:
         raise InputError(f"{folder}: expected the published table {' or '.join(TABLES)} in there")
     cases = [case for table in found for case in _cases(table)]
-    names = {case.name for case in cases}
-    for name in only:
-        if name not in names:
-            raise InputError(f"only: {folder} has no case {name!r}")
-    chosen = tuple(case for case in cases if not only or case.name in only)
+    chosen = chosen_of(cases, only, folder)
     for case in chosen:
         if not case.path.is_file():
             raise InputError(f"{case.path}: no such file, but a table names {case.name!r}")
@@ -124,27 +121,14 @@ def read_gctsp_cases(directory: str | Path, only: Sequence[str] = ()) -> tuple[G
 
 
 def _cases(table: Path) -> list[GctspCase]:
-    try:
-        text = table.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError):
-        raise InputError(f"{table}: expected a CSV file in UTF-8") from None
-    rows = csv.DictReader(text.splitlines())
-    missing = [column for column in COLUMNS if column not in (rows.fieldnames or ())]
-    if missing:
-        raise InputError(f"{table}, line 1: no column {', '.join(missing)}")
     cases = []
-    for row in rows:
-        where = f"{table}, line {rows.line_num}"
-        try:
-            published = float(row["best_published"] or "")
-        except ValueError:
-            published = 0.0
-        if not 0 < published < float("inf"):
-            raise InputError(f"{where}: best_published: expected a number > 0")
-        if not row["name"] or not row["file"] or "/" in row["file"]:
-            raise InputError(f"{where}: expected the name of a case and its file")
-        proven = row.get("proven_by_cplex") == "yes"
-        cases.append(GctspCase(row["name"], table.parent / row["file"], published, proven))
+    for row in read_listed(table, COLUMNS)[1]:
+        published = row.positive("best_published")
+        name, file = row.text("name"), row.text("file")
+        if not name or not file or "/" in file:
+            raise InputError(f"{row.where}: expected the name of a case and its file")
+        proven = row.cells.get("proven_by_cplex") == "yes"
+        cases.append(GctspCase(name, table.parent / file, published, proven))
     return cases
 
 

@@ -7,13 +7,13 @@ has those without the limit on the length of a route, under names that lack the 
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from covertour.bench.listed import chosen_of, read_listed
 from covertour.bench.runs import (
     OnStep,
     at_most,
@@ -124,49 +124,23 @@ def read_mctp_cases(directory: str | Path, only: Sequence[str] = ()) -> tuple[Mc
             f"{folder}: expected the published table {WITH_LENGTH} or {WITHOUT_LENGTH} in there"
         )
     cases = [case for table in tables for case in _cases(folder / table)]
-    names = {case.name for case in cases}
-    for name in only:
-        if name not in names:
-            raise InputError(f"only: {folder} has no case {name!r}")
-    chosen = tuple(case for case in cases if not only or case.name in only)
-    if not chosen:
-        raise InputError(f"{folder}: the published tables have no rows")
-    return chosen
+    return chosen_of(cases, only, folder)
 
 
 def _cases(table: Path) -> list[MctpCase]:
-    try:
-        text = table.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError):
-        raise InputError(f"{table}: expected a CSV file in UTF-8") from None
-    rows = csv.DictReader(text.splitlines())
-    missing = [column for column in COLUMNS if column not in (rows.fieldnames or ())]
-    if missing:
-        raise InputError(f"{table}, line 1: no column {', '.join(missing)}")
     limited = table.name == WITH_LENGTH
     cases = []
-    for row in rows:
-        where = f"{table}, line {rows.line_num}"
-        name = row["instance"] or ""
+    for row in read_listed(table, COLUMNS)[1]:
+        name, upper = row.text("instance"), row.text("upper_bound")
         if not name or "/" in name:
-            raise InputError(f"{where}: expected the name of a case")
-        lower = _length(row["lower_bound"], f"{where}: lower_bound")
-        upper = row["upper_bound"]
-        published = _length(upper, f"{where}: upper_bound") if upper else None
+            raise InputError(f"{row.where}: expected the name of a case")
+        lower = row.positive("lower_bound")
+        published = row.positive("upper_bound") if upper else None
         if published is not None and published < lower:
-            raise InputError(f"{where}: the upper bound {upper} is below the lower one")
-        cases.append(MctpCase(name, _file(table, name, limited, where), limited, lower, published))
+            raise InputError(f"{row.where}: the upper bound {upper} is below the lower one")
+        file = _file(table, name, limited, row.where)
+        cases.append(MctpCase(name, file, limited, lower, published))
     return cases
-
-
-def _length(text: str | None, where: str) -> float:
-    try:
-        length = float(text or "")
-    except ValueError:
-        length = 0.0
-    if not 0 < length < float("inf"):
-        raise InputError(f"{where}: expected a number > 0")
-    return length
 
 
 def _file(table: Path, name: str, limited: bool, where: str) -> Path:

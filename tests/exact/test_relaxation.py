@@ -58,9 +58,7 @@ def test_what_is_decided_is_not_decided_again():
     relaxation = solved(12)
     stops, pairs = {}, {}
     for _ in range(relaxation.n + len(relaxation.edge_u)):
-        branch = choose_branch(
-            relaxation, PseudoCosts(relaxation.n), relaxation.basis(), 2 * relaxation.objective
-        )
+        branch = choose_branch(relaxation, PseudoCosts(relaxation.n), 2 * relaxation.objective)
         if branch is None:
             break
         one = branch[0]

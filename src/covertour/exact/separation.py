@@ -74,13 +74,11 @@ def separate(point: Point, rng: np.random.Generator, most: int, deep: bool = Fal
         if len(found) < ENOUGH:
             flows = place_to_sets(point, least, rng, FLOWS_PER_SOURCE)
             found += connectivity(point, flow_sides(point, flows), least)
-    more: Violated = []
-    if len(found) < max(ENOUGH, n // 10):
-        more += combs(point, [], least)
-        for _ in range(CLUSTERINGS_DEEP if deep else CLUSTERINGS):
-            clusters = random_clusters(point, rng)
-            if any(len(members) > 1 for members in clusters):
-                more += combs(point, clusters, least)
+    more = combs(point, [], least)
+    for _ in range(CLUSTERINGS_DEEP if deep else CLUSTERINGS):
+        clusters = random_clusters(point, rng)
+        if any(len(members) > 1 for members in clusters):
+            more += combs(point, clusters, least)
     return [*short, *_most_violated(found)[:most], *_spread(more, most // 2, n)]
 
 

@@ -256,7 +256,7 @@ def _exact(
         short = Clock(MaxIterations(10 * (20 + len(places))), interruption=clock.interruption)
         return _search(instance, short, seed, allowed(instance, places))
 
-    proof = prove(instance, places, clock, seed=seed, improve=improve)
+    proof = prove(instance, places, clock, seed=seed, improve=improve, workers=workers)
     for warning in proof.warnings:
         warnings.warn(warning, RuntimeWarning, stacklevel=3)
     return Outcome(proof.places, proof.bound, proof.cost_bound)

@@ -1,11 +1,14 @@
 """A worker of a proof: how a node is bounded by cuts and prices, and divided.
 
-One worker bounds the root. Then all of them work on the tree: the others begin with copies of its
-linear program.
+One worker bounds the root, where all threads look for cuts. Then all of them work on the tree: the
+others begin with copies of its linear program.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from threading import Thread
@@ -66,7 +69,9 @@ def search(tree: Tree, problem: Problem, seed: int, workers: int) -> None:
     first = Worker(tree, relaxation, Bounds(relaxation), np.random.default_rng(seed))
     try:
         (root,) = tree.queue.active
-        node = tree.next(root, first.process(root))
+        with first.separating(workers):
+            children = first.process(root)
+        node = tree.next(root, children)
         if node is not None:
             _share(tree, first, node, seed, workers)
     finally:
@@ -134,6 +139,17 @@ class Worker:
         self.rng = rng
         self.cutoff = tree.incumbent.cutoff
         self.per_round = max(PER_ROUND, relaxation.n)
+        self.threads: Executor | None = None
+
+    @contextmanager
+    def separating(self, workers: int) -> Iterator[None]:
+        """Look for cuts on so many threads."""
+        if workers == 1:
+            yield
+            return
+        with ThreadPoolExecutor(workers) as self.threads:
+            yield
+        self.threads = None
 
     def copy(self, rng: np.random.Generator) -> Worker:
         """Another worker, with a copy of the program, who goes on from here."""
@@ -202,7 +218,7 @@ class Worker:
             # Even if cuts have tailed off, a point that looks like a tour must be cut off.
             whole = is_whole(relaxation.y, WHOLE) and is_whole(relaxation.x, WHOLE)
             if whole or not tailing_off.happens:
-                cuts = separate(point, self.rng, self.per_round, deep)
+                cuts = separate(point, self.rng, self.per_round, deep, self.threads)
                 relaxation.drop_idle_cuts(IDLE_SOLVES)
                 new = relaxation.add_cuts(cuts)
             if new == 0 and attractive == 0:

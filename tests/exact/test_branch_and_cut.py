@@ -298,3 +298,20 @@ def test_what_fails_in_a_worker_reaches_the_caller(branching):
     with pytest.raises(ValueError, match="not here"):
         prove(instance, everyone(instance), Clock(rule), workers=2)
     assert threading.active_count() == 1
+
+
+def test_tours_that_are_found_beside_the_root_are_taken(branching):
+    instance, shortest = branching
+    best = proven(instance).places
+    asked = []
+
+    def another(number, enough):
+        asked.append(number)
+        return best if number == 1 else None
+
+    told = []
+    clock = Clock(MaxIterations(1), on_improve=lambda seconds, cost, places: told.append(cost))
+    proof = prove(instance, everyone(instance), clock, another=another, workers=2)
+    assert asked in ([1], [1, 2])  # the root may be done before the second is asked for
+    assert proof.cost == pytest.approx(shortest, rel=1e-9)
+    assert told[-1] == proof.cost

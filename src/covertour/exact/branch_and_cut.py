@@ -14,7 +14,7 @@ from covertour.exact.formulation import Problem, check_provable, make_problem
 from covertour.exact.incumbent import Incumbent
 from covertour.exact.nodes import NodeQueue
 from covertour.exact.short import best_of_one_or_two, shortest_of_one_or_two
-from covertour.exact.tree import Improve, Over, Tree
+from covertour.exact.tree import Another, Improve, Over, Tree
 from covertour.exact.worker import search
 from covertour.problem.instance import Instance
 from covertour.problem.metric import IntArray
@@ -83,6 +83,7 @@ def prove(
     *,
     seed: int = 0,
     improve: Improve | None = None,
+    another: Another | None = None,
     workers: int = 1,
 ) -> Proof:
     """Prove how good a tour can be, starting from the covering tour ``start``, int64[m].
@@ -90,15 +91,18 @@ def prove(
     The clock counts nodes as iterations, and hears of every better tour and of the bound.
     ``improve`` is asked for tours of places that the relaxation favours. When the clock is over,
     what is proven so far is returned. ``workers``: threads that work on the tree, each with a
-    linear program of its own. What several prove holds as well; but which nodes they look at, so
-    how many there are, which of equally good tours is found, and how far an unfinished proof comes,
-    depends on who is faster. One worker does the same whenever it is asked.
+    linear program of its own; at the root they look for cuts, and for tours by ``another``. What
+    several prove holds as well; but which nodes they look at, so how many there are, which of
+    equally good tours is found, and how far an unfinished proof comes, depends on who is faster.
+    One worker does the same whenever it is asked.
     """
     check_provable(instance)
-    proof = _prove(instance, np.array(start, dtype=np.int64), clock, None, seed, improve, workers)
+    proof = _prove(
+        instance, np.array(start, dtype=np.int64), clock, None, seed, improve, another, workers
+    )
     if instance.budget is None or not proof.serves_most or clock.over:
         return proof
-    second = _prove(instance, proof.places, clock, proof.weight, seed, improve, workers)
+    second = _prove(instance, proof.places, clock, proof.weight, seed, improve, another, workers)
     return replace(
         proof,
         places=second.places,
@@ -117,6 +121,7 @@ def _prove(
     least_weight: float | None,
     seed: int,
     improve: Improve | None,
+    another: Another | None,
     workers: int,
 ) -> Proof:
     """One proof; with ``least_weight`` that of the least cost at which so much is served."""
@@ -130,7 +135,7 @@ def _prove(
         if short is not None:
             incumbent.offer(short)
         if incumbent.value > 0.0 and problem.allowed.sum() >= SHORTEST_TOUR:
-            tree = Tree(incumbent, queue, clock, improve)
+            tree = Tree(incumbent, queue, clock, improve, another)
             search(tree, problem, seed, workers)
         else:
             queue.active.clear()

@@ -20,6 +20,10 @@ from covertour.solving.clock import Clock
 Improve = Callable[[IntArray], IntArray]
 """Turns a list of places, often not a covering tour, into a good covering tour."""
 
+Another = Callable[[int, Callable[[], bool]], IntArray | None]
+"""Makes a covering tour, another one for every number from 1 on, and stops early when it is told
+that there are enough; None where it has no more to offer."""
+
 
 class Over(Exception):
     """The caller's clock is over, or another worker failed."""
@@ -29,12 +33,18 @@ class Tree:
     """The search tree of one proof: ``nodes`` counts those that were begun, ``cuts`` the pool."""
 
     def __init__(
-        self, incumbent: Incumbent, queue: NodeQueue, clock: Clock, improve: Improve | None
+        self,
+        incumbent: Incumbent,
+        queue: NodeQueue,
+        clock: Clock,
+        improve: Improve | None,
+        another: Another | None,
     ) -> None:
         self.incumbent = incumbent
         self.queue = queue
         self.clock = clock
         self.improve = improve
+        self.another = another
         self.pseudo_costs = PseudoCosts(0)
         self.nodes = 1
         self.cuts = 0

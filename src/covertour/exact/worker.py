@@ -1,17 +1,15 @@
 """A worker of a proof: how a node is bounded by cuts and prices, and divided.
 
-One worker bounds the root, where all threads look for cuts. Then all of them work on the tree: the
-others begin with copies of its linear program.
+One worker bounds the root, where threads look for cuts and for tours. Then all of them work on the
+tree: the others begin with copies of its linear program.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
-from threading import Thread
+from threading import Event, Thread
 
 import numpy as np
 
@@ -69,13 +67,39 @@ def search(tree: Tree, problem: Problem, seed: int, workers: int) -> None:
     first = Worker(tree, relaxation, Bounds(relaxation), np.random.default_rng(seed))
     try:
         (root,) = tree.queue.active
-        with first.separating(workers):
-            children = first.process(root)
+        children = first.process(root) if workers == 1 else _root(tree, first, root, workers)
         node = tree.next(root, children)
         if node is not None:
             _share(tree, first, node, seed, workers)
     finally:
         tree.cuts = len(relaxation.pool)
+
+
+def _root(tree: Tree, first: Worker, root: Node, workers: int) -> list[Node]:
+    """Bound the root, with threads that look for cuts and for better tours."""
+    enough = Event()
+    with ThreadPoolExecutor(workers) as first.threads:
+        looking = first.threads.submit(_look_for_tours, tree, enough)
+        try:
+            children = first.process(root)
+        finally:
+            enough.set()
+    first.threads = None
+    looking.result()
+    return children
+
+
+def _look_for_tours(tree: Tree, enough: Event) -> None:
+    """Let the caller's search make tours until there are enough."""
+    if tree.another is None:
+        return
+    for number in count(1):
+        places = tree.another(number, enough.is_set)
+        if places is None:
+            return
+        tree.offer(places)
+        if enough.is_set():
+            return
 
 
 def _share(tree: Tree, first: Worker, node: Node, seed: int, workers: int) -> None:
@@ -140,16 +164,6 @@ class Worker:
         self.cutoff = tree.incumbent.cutoff
         self.per_round = max(PER_ROUND, relaxation.n)
         self.threads: Executor | None = None
-
-    @contextmanager
-    def separating(self, workers: int) -> Iterator[None]:
-        """Look for cuts on so many threads."""
-        if workers == 1:
-            yield
-            return
-        with ThreadPoolExecutor(workers) as self.threads:
-            yield
-        self.threads = None
 
     def copy(self, rng: np.random.Generator) -> Worker:
         """Another worker, with a copy of the program, who goes on from here."""

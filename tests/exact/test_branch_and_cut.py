@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -249,3 +250,68 @@ def test_an_open_tour_begins_and_ends_where_it_must():
     assert free.optimal
     assert free.cost <= proof.cost
     assert proof.cost <= proven(instance.with_changes(open=False, end=None, required=(9,))).cost
+
+
+@pytest.fixture(scope="module")
+def branching():
+    """An instance whose proof has to branch, and the shortest length."""
+    instance = random_instance(50, radius=(0.0, 0.25), seed=11)
+    proof = proven(instance)
+    assert proof.nodes > 4
+    return instance, proof.cost
+
+
+def test_several_workers_prove_the_same(branching):
+    instance, shortest = branching
+    proof = proven(instance, workers=3)
+    assert proof.nodes > 1
+    assert proof.cost == pytest.approx(shortest, rel=1e-6)
+
+
+@pytest.mark.parametrize("wish", [{"open": True, "depot": 4}, {"quota": 0.8}])
+def test_several_workers_keep_the_rules_of_the_instance(wish):
+    instance = random_instance(50, nearest=4, seed=2).with_changes(**wish)
+    start = np.concatenate([[4], np.delete(np.arange(50), 4)])
+    alone, together = (prove(instance, start, Clock(), workers=w) for w in (1, 2))
+    assert alone.optimal
+    assert together.optimal
+    assert together.cost == pytest.approx(alone.cost, rel=1e-6)
+
+
+def test_a_limit_stops_all_workers_and_leaves_a_bound_that_holds(branching):
+    instance, shortest = branching
+    proof = prove(instance, everyone(instance), Clock(MaxIterations(3)), workers=2)
+    assert 0.0 < proof.bound <= shortest * (1 + 1e-9)
+    assert proof.cost >= shortest * (1 - 1e-9)
+    assert threading.active_count() == 1
+
+
+def test_what_fails_in_a_worker_reaches_the_caller(branching):
+    instance, _ = branching
+    caller = threading.get_ident()
+
+    def rule(progress):
+        if threading.get_ident() != caller:
+            raise ValueError("not here")
+        return False
+
+    with pytest.raises(ValueError, match="not here"):
+        prove(instance, everyone(instance), Clock(rule), workers=2)
+    assert threading.active_count() == 1
+
+
+def test_tours_that_are_found_beside_the_root_are_taken(branching):
+    instance, shortest = branching
+    best = proven(instance).places
+    asked = []
+
+    def another(number, enough):
+        asked.append(number)
+        return best if number == 1 else None
+
+    told = []
+    clock = Clock(MaxIterations(1), on_improve=lambda seconds, cost, places: told.append(cost))
+    proof = prove(instance, everyone(instance), clock, another=another, workers=2)
+    assert asked in ([1], [1, 2])  # the root may be done before the second is asked for
+    assert proof.cost == pytest.approx(shortest, rel=1e-9)
+    assert told[-1] == proof.cost

@@ -58,9 +58,7 @@ def test_what_is_decided_is_not_decided_again():
     relaxation = solved(12)
     stops, pairs = {}, {}
     for _ in range(relaxation.n + len(relaxation.edge_u)):
-        branch = choose_branch(
-            relaxation, PseudoCosts(relaxation.n), relaxation.basis(), 2 * relaxation.objective
-        )
+        branch = choose_branch(relaxation, PseudoCosts(relaxation.n), 2 * relaxation.objective)
         if branch is None:
             break
         one = branch[0]
@@ -74,3 +72,37 @@ def test_what_is_decided_is_not_decided_again():
             pairs[column] = one.value
         decide(relaxation, stops, pairs)
     assert len(stops) + len(pairs) == relaxation.n + len(relaxation.edge_u)
+
+
+def test_a_copy_goes_on_from_a_basis_of_the_original():
+    relaxation = solved(30)
+    other = relaxation.copy()
+    for program in (relaxation, other):  # each has cuts and bounds of its own from here on
+        program.add_cuts(separate(relaxation.point, np.random.default_rng(9), 30))
+    other.drop_idle_cuts(0)
+    decide(relaxation, {3: 1.0}, {})
+    other.restore(relaxation.basis())
+    decide(other, {3: 1.0}, {})
+    assert other.objective == pytest.approx(relaxation.objective)
+    assert price(other).value == pytest.approx(price(relaxation).value, rel=1e-6)
+    assert other.highs.getInfo().simplex_iteration_count <= 0
+
+
+def test_a_basis_brings_its_pairs_along_unless_they_are_excluded():
+    relaxation = solved(20)
+    basis = relaxation.basis()
+    used = relaxation.x > 0.5
+    few = relaxation.copy()
+    few.forget_pairs(np.isin(few.pair_column, np.flatnonzero(used)))
+    before = len(few.edge_u)
+    few.restore(basis)  # is not possible, so nothing happens
+    assert len(few.edge_u) == before
+    problem = relaxation.problem
+    tour = np.arange(20)
+    ring = np.minimum(tour, np.roll(tour, -1)), np.maximum(tour, np.roll(tour, -1))
+    small = Relaxation(problem, ring, 1.0 / relaxation.scale * 2.0**13)
+    small.pool = relaxation.pool
+    small.restore(basis)
+    assert set(basis.pairs) <= set(small.edge_u.astype(int) * 20 + small.edge_v)
+    small.solve()
+    assert small.objective == pytest.approx(relaxation.objective)

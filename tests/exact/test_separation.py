@@ -1,16 +1,18 @@
 """Every cut is satisfied by every tour: all tours of small instances are tried on all families."""
 
+from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations, permutations
 
 import numpy as np
 import pytest
 
-from covertour import Instance
+from covertour import Instance, random_instance
 from covertour.exact.combs import combs, random_clusters
-from covertour.exact.formulation import make_problem
+from covertour.exact.formulation import make_problem, starting_edges
 from covertour.exact.incumbent import is_covering_tour
 from covertour.exact.nested import nested_clusters, starting_cuts
 from covertour.exact.point import make_point
+from covertour.exact.relaxation import Relaxation
 from covertour.exact.separation import (
     between_sets,
     components,
@@ -232,3 +234,20 @@ def test_a_whole_point_of_two_cycles_is_always_cut_off():
     point = make_point(problem, np.ones(6), u, v, np.ones(6))
     cuts = separate(point, np.random.default_rng(0), 100)
     assert any(slack_at(point, cut) <= -2 for cut in cuts)
+
+
+def test_threads_find_the_same_cuts():
+    problem = make_problem(random_instance(120, nearest=5, seed=3))
+    n = problem.n
+    edges = starting_edges(problem, np.arange(n), 8)
+    relaxation = Relaxation(problem, edges, float(problem.distance[: n - 1, 1:].trace()))
+    with ThreadPoolExecutor(2) as threads:
+        for turn in range(4):
+            relaxation.solve()
+            alone, shared = (
+                separate(relaxation.point, np.random.default_rng(turn), n, turn > 2, who)
+                for who in (None, threads)
+            )
+            assert len(alone) > 0
+            assert [cut.key for cut in alone] == [cut.key for cut in shared]
+            relaxation.add_cuts(alone)

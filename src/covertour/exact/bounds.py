@@ -34,6 +34,14 @@ class Bounds:
         self.closed_pairs: set[tuple[int, int]] = set()
         self.root_costs: Costs | None = None
 
+    def copy(self, relaxation: Relaxation) -> Bounds:
+        """The same for a copy of the relaxation."""
+        other = Bounds(relaxation)
+        other.y_lower, other.y_upper = self.y_lower.copy(), self.y_upper.copy()
+        other.closed_pairs = set(self.closed_pairs)
+        other.root_costs = self.root_costs
+        return other
+
     def enter(self, node: Node) -> None:
         """Give the relaxation the node's bounds and basis."""
         relaxation = self.relaxation

@@ -8,10 +8,11 @@ have been tried often enough (reliability branching; Achterberg, Koch and Martin
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from covertour.exact.relaxation import Basis, Relaxation
+from covertour.exact.relaxation import Relaxation
 from covertour.problem.metric import FloatArray, IntArray
 
 CANDIDATES = 8
@@ -77,7 +78,7 @@ def score(gains: FloatArray) -> FloatArray:
 
 
 def choose_branch(
-    relaxation: Relaxation, pseudo_costs: PseudoCosts, basis: Basis, cutoff: float
+    relaxation: Relaxation, pseudo_costs: PseudoCosts, cutoff: float
 ) -> tuple[Branch, Branch] | None:
     """The decision that promises the highest bounds, the side to look at first in front.
 
@@ -114,6 +115,7 @@ def choose_branch(
         return None
     sides = [_sides(relaxation, int(k), float(value[k])) for k in chosen]
     most = max(cutoff - relaxation.objective, 0.0) + 1.0
+    basis = relaxation.highs.getBasis()
     for k in np.flatnonzero(untried):
         for side in sides[k]:
             gain = min(_trial(relaxation, basis, int(chosen[k]), side.value), most)
@@ -133,7 +135,7 @@ def _sides(relaxation: Relaxation, variable: int, value: float) -> tuple[Branch,
     return Branch(place, pair, 0, value), Branch(place, pair, 1, 1.0 - value)
 
 
-def _trial(relaxation: Relaxation, basis: Basis, variable: int, value: int) -> float:
+def _trial(relaxation: Relaxation, basis: Any, variable: int, value: int) -> float:
     """How much the objective rises in a few steps with a variable decided."""
     highs, n = relaxation.highs, len(relaxation.y)
     column, lower, upper = variable, relaxation.y_lower, relaxation.y_upper
@@ -144,5 +146,5 @@ def _trial(relaxation: Relaxation, basis: Basis, variable: int, value: int) -> f
     highs.changeColBounds(column, float(value), float(value))
     gain = max(relaxation.objective_after(TRIAL_STEPS) - relaxation.objective, 0.0)
     highs.changeColBounds(column, lower[variable], upper[variable])
-    relaxation.restore(basis)
+    highs.setBasis(basis)
     return gain

@@ -14,6 +14,7 @@ degree equations of S. Since also x(δ(S)) = x(δ(V \\ S)), the smaller of the t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,9 +68,13 @@ def make_cut(
 
 
 class CutPool:
-    """All cuts found so far, each once, by number; most of them are not in the program."""
+    """All cuts found so far, each once, by number; most of them are not in the program.
+
+    Several threads may add to it.
+    """
 
     def __init__(self) -> None:
+        self._lock = Lock()
         self._cuts: list[Cut] = []
         self._number: dict[tuple[bytes, ...], int] = {}
 
@@ -81,9 +86,11 @@ class CutPool:
 
     def add(self, cut: Cut) -> int:
         """The number of a cut, a new one if it was not there."""
-        number = self._number.setdefault(cut.key, len(self._cuts))
-        if number == len(self._cuts):
-            self._cuts.append(cut)
+        key = cut.key
+        with self._lock:
+            number = self._number.setdefault(key, len(self._cuts))
+            if number == len(self._cuts):
+                self._cuts.append(cut)
         return number
 
 

@@ -6,8 +6,8 @@ import heapq
 from dataclasses import dataclass, field
 from itertools import count
 
+from covertour.exact.basis import Basis
 from covertour.exact.branching import Branch
-from covertour.exact.relaxation import Basis
 
 PATIENCE = 0.25
 """A child of the last node comes next unless its bound exceeds the lowest by more than this share
@@ -37,20 +37,23 @@ class Node:
 
 
 class NodeQueue:
-    """The nodes that are not closed: the ``active`` one, and the open ones, lowest bound first."""
+    """The nodes that are not closed: the ``active`` ones, and the open ones, lowest bound first.
+
+    Somebody works on each active node; at first that is the root.
+    """
 
     def __init__(self, used: tuple[tuple[int, int], ...] = ()) -> None:
         """``used``: pairs that every tour uses."""
         self._numbers = count()
         # All that is known of the root is that values are not negative.
         pairs = dict.fromkeys(used, 1)
-        self.active: Node | None = Node(0.0, next(self._numbers), 0, {}, pairs, None, None)
+        self.active = [Node(0.0, next(self._numbers), 0, {}, pairs, None, None)]
         self._open: list[Node] = []
         self._unresolved = float("inf")
 
     def lowest_bound(self) -> float:
         """The lowest bound of all nodes that are not closed, infinite where none is left."""
-        nodes = [*self._open[:1], *([] if self.active is None else [self.active])]
+        nodes = [*self._open[:1], *self.active]
         return min([self._unresolved, *(node.bound for node in nodes)])
 
     def child(self, parent: Node, branch: Branch, basis: Basis) -> Node:
@@ -62,37 +65,36 @@ class NodeQueue:
             pairs[branch.pair] = branch.value
             if branch.value == 1:
                 stops |= dict.fromkeys(branch.pair, 1)
-        number = next(self._numbers)
-        return Node(parent.bound, number, parent.depth + 1, stops, pairs, basis, branch)
+        return Node(
+            parent.bound, next(self._numbers), parent.depth + 1, stops, pairs, basis, branch
+        )
 
     def give_up(self, node: Node) -> None:
         """Remember the bound of a node that is not closed but has nothing to branch on."""
         self._unresolved = min(self._unresolved, node.bound)
 
-    def replace_active(self, children: list[Node], cutoff: float) -> bool:
-        """Open the children of the active node, which is done; whether any node is left.
-
-        Nodes that have nothing below the cutoff to offer are dropped.
-        """
+    def replace(self, node: Node, children: list[Node]) -> None:
+        """Open the children of an active node, which is done."""
         for child in children:
             heapq.heappush(self._open, child)
-        self.active = None
-        while self._open and self._open[0].bound >= cutoff:
-            heapq.heappop(self._open)
-        return bool(self._open)
+        self.active.remove(node)
 
-    def activate_next(self, children: list[Node], length: float, cutoff: float) -> None:
-        """Go on with a child, whose program is still warm, unless it is much worse than another.
+    def activate_next(self, children: list[Node], length: float, cutoff: float) -> Node | None:
+        """The node to work on next, now active; None where none is open.
 
+        Nodes that have nothing below the cutoff to offer are dropped. A child of the last node,
+        whose program is still warm, comes next unless it is much worse than another one.
         ``length``: of the best tour.
         """
+        while self._open and self._open[0].bound >= cutoff:
+            heapq.heappop(self._open)
+        if not self._open:
+            return None
         lowest = self._open[0].bound
         highest = min(lowest + PATIENCE * max(length - lowest, 0.0), cutoff)
         near = [child for child in children if child.bound < highest]
-        if near and near[0] in self._open:
-            self.active = near[0]
-            self._open.remove(near[0])
-            heapq.heapify(self._open)
-        else:
-            self.active = self._open[0]
-            heapq.heappop(self._open)
+        chosen = near[0] if near and near[0] in self._open else self._open[0]
+        self._open.remove(chosen)
+        heapq.heapify(self._open)
+        self.active.append(chosen)
+        return chosen

@@ -14,20 +14,27 @@ budget has an elastic column too, which spends more.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from copy import copy
 from functools import cached_property
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from covertour.exact.basis import (
+    BASIC,
+    LOWER,
+    TOLERANCE,
+    Basis,
+    is_optimal,
+    new_solver,
+    set_states,
+    states,
+)
 from covertour.exact.cuts import Cut, CutPool, FlatCuts, flatten, sets_around_pairs
 from covertour.exact.formulation import BUDGET_SLACK, Pairs, Problem
 from covertour.exact.point import Point, make_point
 from covertour.problem.metric import FloatArray, IntArray
-
-BASIC, LOWER = 1, 0
-"""States of a column or row in a basis, as HiGHS numbers them."""
 
 TOUR_SIZE = 13
 """Values are scaled so that that of the first tour is about 2 to the power of this."""
@@ -37,9 +44,6 @@ BUDGET_SIZE = 4
 
 LARGEST_POWER = 1_000
 """Of two, to scale by; a little more would be infinite."""
-
-TOLERANCE = 1e-9
-"""Of the solver, for values and for reduced costs."""
 
 MOST_STEPS = 2_000_000
 """Steps of the simplex method that no solve should need."""
@@ -57,21 +61,6 @@ ATTRACTIVE = -1e-6
 """A missing pair enters when its reduced cost is below this, in scaled lengths."""
 
 
-@dataclass(frozen=True, eq=False)
-class Basis:
-    """A basis that survives added and dropped cuts and added pairs.
-
-    ``columns``: int8, states of the columns of that time; ``rows``: int8, of the rows that are no
-    cuts; ``tight``: the cuts whose rows are not basic, by number in the pool; ``states``: int8, of
-    those rows.
-    """
-
-    columns: np.ndarray
-    rows: np.ndarray
-    tight: IntArray
-    states: np.ndarray
-
-
 class Relaxation:
     """The linear program and its solution.
 
@@ -87,8 +76,6 @@ class Relaxation:
     """
 
     def __init__(self, problem: Problem, edges: Pairs, longest: float) -> None:
-        import highspy
-
         self.problem = problem
         n = self.n = problem.n
         self.scale = self.length_scale = _power_of_two(TOUR_SIZE, longest)
@@ -126,26 +113,7 @@ class Relaxation:
         self.base_rows = self.budget_row + (problem.budget is not None)
         self._flat: FlatCuts | None = None
 
-        self.highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-        options: dict[str, bool | int | float | str] = {
-            "output_flag": False,
-            "presolve": "off",
-            "solver": "simplex",
-            "threads": 1,
-            "simplex_strategy": 1,
-            "primal_feasibility_tolerance": TOLERANCE,
-            "dual_feasibility_tolerance": TOLERANCE,
-        }
-        for option, value in options.items():
-            self.highs.setOptionValue(option, value)
-        self._statuses = [
-            highspy.HighsBasisStatus.kLower,
-            highspy.HighsBasisStatus.kBasic,
-            highspy.HighsBasisStatus.kUpper,
-            highspy.HighsBasisStatus.kZero,
-            highspy.HighsBasisStatus.kNonbasic,
-        ]
-        self._optimal_status = highspy.HighsModelStatus.kOptimal
+        self.highs: Any = new_solver()
         self.row_dual = np.zeros(self.base_rows)
         self._build_base()
         if problem.joint is not None:
@@ -381,7 +349,7 @@ class Relaxation:
 
     def drop_idle_cuts(self, most: int) -> None:
         """Take cuts out of the program, not the pool, that were idle for over ``most`` solves."""
-        basic = self._row_states()[self.base_rows :] == BASIC
+        basic = states(self.highs)[1][self.base_rows :] == BASIC
         gone = (np.array(self.idle, dtype=np.int64) > most) & basic
         if gone.any():
             index = (self.base_rows + np.flatnonzero(gone)).astype(np.int32)
@@ -391,9 +359,6 @@ class Relaxation:
             self.rows = [self.rows[row] for row in kept]
             self.idle = [self.idle[row] for row in kept]
             self._flat = None
-
-    def _row_states(self) -> np.ndarray:
-        return np.array([int(s) for s in self.highs.getBasis().row_status], dtype=np.int8)
 
     # --- solving ---------------------------------------------------------------------------
 
@@ -430,7 +395,7 @@ class Relaxation:
         highs.setOptionValue("simplex_iteration_limit", steps)
         highs.setOptionValue("time_limit", highs.getRunTime() + max(seconds, LEAST_SECONDS))
         highs.run()
-        return bool(highs.getModelStatus() == self._optimal_status)
+        return is_optimal(highs)
 
     @property
     def point(self) -> Point:
@@ -458,19 +423,26 @@ class Relaxation:
 
     def basis(self) -> Basis:
         """The present basis, to come back to later."""
-        found = self.highs.getBasis()
-        rows = np.array([int(s) for s in found.row_status], dtype=np.int8)
-        cut_rows = rows[self.base_rows :]
-        tight = np.flatnonzero(cut_rows != BASIC)
+        columns, rows = states(self.highs)
+        of_pairs, of_cuts = columns[self.first_edge :], rows[self.base_rows :]
+        away = np.flatnonzero(of_pairs != LOWER)
+        tight = np.flatnonzero(of_cuts != BASIC)
         return Basis(
-            np.array([int(s) for s in found.col_status], dtype=np.int8),
+            columns[: self.first_edge],
             rows[: self.base_rows],
+            self._edge_keys()[away],
+            of_pairs[away],
             np.array(self.rows, dtype=np.int64)[tight],
-            cut_rows[tight],
+            of_cuts[tight],
         )
 
     def restore(self, basis: Basis) -> None:
-        """Go back to a basis, with its tight cuts; rows and pairs since then stay out of it."""
+        """Go back to a basis, with its tight cuts; rows and pairs since then stay out of it.
+
+        Where it has a pair that has been excluded since, the present basis is as good.
+        """
+        if not self._add_missing(basis.pairs):
+            return
         present = set(self.rows)
         self._add_rows([int(number) for number in basis.tight if int(number) not in present])
         rows = np.full(self.base_rows + len(self.rows), BASIC, dtype=np.int8)
@@ -479,12 +451,37 @@ class Relaxation:
         for number, state in zip(basis.tight.tolist(), basis.states, strict=True):
             rows[self.base_rows + row_of[number]] = state
         columns = np.full(self.first_edge + len(self.edge_u), LOWER, dtype=np.int8)
-        columns[: len(basis.columns)] = basis.columns
-        found: Any = self.highs.getBasis()
-        found.col_status = [self._statuses[s] for s in columns.tolist()]
-        found.row_status = [self._statuses[s] for s in rows.tolist()]
-        found.valid = True
-        self.highs.setBasis(found)
+        columns[: self.first_edge] = basis.columns
+        keys = self._edge_keys()
+        order = np.argsort(keys)
+        columns[self.first_edge + order[np.searchsorted(keys[order], basis.pairs)]] = (
+            basis.pair_states
+        )
+        set_states(self.highs, columns, rows)
+
+    def _edge_keys(self) -> IntArray:
+        """u n + v of the pairs in the program."""
+        return self.edge_u.astype(np.int64) * self.n + self.edge_v
+
+    def _add_missing(self, keys: IntArray) -> bool:
+        """Put pairs, given by u n + v, into the program; False where some are not possible."""
+        missing = np.setdiff1d(keys, self._edge_keys())
+        if len(missing) == 0:
+            return True
+        possible = self.pair_u.astype(np.int64) * self.n + self.pair_v
+        if not np.isin(missing, possible).all():
+            return False
+        self.add_pairs(np.searchsorted(possible, missing))
+        return True
+
+    def copy(self) -> Relaxation:
+        """The same program in a solver of its own, for another thread; the pool is common."""
+        other = copy(self)
+        other.highs = new_solver()
+        other.highs.passModel(self.highs.getLp())
+        other.pair_column = self.pair_column.copy()
+        other.rows, other.idle = list(self.rows), list(self.idle)
+        return other
 
 
 def _power_of_two(power: int, of: float) -> float:

@@ -8,6 +8,8 @@ of separation goes is told in :func:`separate`; combs have their own file.
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
+
 import numpy as np
 import numpy.typing as npt
 
@@ -38,6 +40,9 @@ CERTAIN = 1.0 - 1e-6
 FLOWS_PER_SOURCE = 10
 """So many sinks are tried for each source where there are too many to try all."""
 
+FLOWS_PER_TASK = 50
+"""Threads get this many flows at a time."""
+
 MOST_SIDES = 1_500
 """No more cuts than this from one family and round."""
 
@@ -51,10 +56,17 @@ COMBS_PER_PLACE = 2
 """A place is in the handles of so many combs of a round: more of them there say much the same."""
 
 
-def separate(point: Point, rng: np.random.Generator, most: int, deep: bool = False) -> list[Cut]:
+def separate(
+    point: Point,
+    rng: np.random.Generator,
+    most: int,
+    deep: bool = False,
+    threads: Executor | None = None,
+) -> list[Cut]:
     """Violated cuts: all short ones, ``most`` connectivity cuts and at most half as many combs.
 
-    ``deep`` looks harder, for points that the usual cuts hardly move any more.
+    ``deep`` looks harder, for points that the usual cuts hardly move any more. ``threads`` share
+    the work and find the same cuts.
     """
     n = len(point.y)
     least = LEAST_VIOLATION_DEEP if deep else LEAST_VIOLATION
@@ -65,22 +77,26 @@ def separate(point: Point, rng: np.random.Generator, most: int, deep: bool = Fal
         point = point.with_single_needs()
     found += connectivity(point, components(point), least)
     if len(found) < COMPONENTS_ENOUGH:
-        found += connectivity(point, flow_sides(point, from_root(point, least)), least)
+        found += connectivity(point, flow_sides(point, from_root(point, least), 1, threads), least)
     # With a certain stop the flows to it have found every violated connectivity cut.
     if point.y.max() < CERTAIN:
         if len(found) < ENOUGH:
             flows = between_sets(point, least, rng, FLOWS_PER_SOURCE)
-            found += connectivity(point, flow_sides(point, flows), least)
+            found += connectivity(point, flow_sides(point, flows, 1, threads), least)
         if len(found) < ENOUGH:
             flows = place_to_sets(point, least, rng, FLOWS_PER_SOURCE)
-            found += connectivity(point, flow_sides(point, flows), least)
-    more: Violated = []
-    if len(found) < max(ENOUGH, n // 10):
-        more += combs(point, [], least)
-        for _ in range(CLUSTERINGS_DEEP if deep else CLUSTERINGS):
-            clusters = random_clusters(point, rng)
-            if any(len(members) > 1 for members in clusters):
-                more += combs(point, clusters, least)
+            found += connectivity(point, flow_sides(point, flows, 1, threads), least)
+    tries: list[list[IntArray]] = [[]]
+    for _ in range(CLUSTERINGS_DEEP if deep else CLUSTERINGS):
+        clusters = random_clusters(point, rng)
+        if any(len(members) > 1 for members in clusters):
+            tries.append(clusters)
+
+    def of_clusters(clusters: list[IntArray]) -> Violated:
+        return combs(point, clusters, least)
+
+    by_try = map(of_clusters, tries) if threads is None else threads.map(of_clusters, tries)
+    more = [comb for found_in_try in by_try for comb in found_in_try]
     return [*short, *_most_violated(found)[:most], *_spread(more, most // 2, n)]
 
 
@@ -283,12 +299,25 @@ def components(point: Point) -> Sides:
     return np.arange(count)[:, None] == label[point.nearest_active][None, :]
 
 
-def flow_sides(point: Point, flows: Flows, per_source: int = 1) -> Sides:
+def flow_sides(
+    point: Point, flows: Flows, per_source: int = 1, threads: Executor | None = None
+) -> Sides:
     """Sides of minimum cuts between groups (see :func:`_groups`) that are below their limits."""
     order = np.argsort(flows.source, kind="stable")
-    sorted_flows = Flows(flows.source[order], flows.sink[order], flows.limit[order])
-    sides = small_cuts(point.graph, _groups(point), sorted_flows, per_source, MOST_SIDES)
-    return sides.astype(bool)[:, point.nearest_active]
+    source, sink, limit = flows.source[order], flows.sink[order], flows.limit[order]
+    graph, groups = point.graph, _groups(point)
+
+    def sides(flows: Flows) -> Sides:
+        found = small_cuts(graph, groups, flows, per_source, MOST_SIDES)
+        return found.astype(bool)[:, point.nearest_active]
+
+    if threads is None or len(source) < FLOWS_PER_TASK:
+        return sides(Flows(source, sink, limit))
+    # No task begins in the midst of a source, so together they find what one would.
+    begins = np.searchsorted(source, source[::FLOWS_PER_TASK])
+    parts = (np.split(column, begins[1:]) for column in (source, sink, limit))
+    tasks = [Flows(*part) for part in zip(*parts, strict=True)]
+    return np.concatenate(list(threads.map(sides, tasks)))[:MOST_SIDES]
 
 
 def _groups(point: Point) -> Groups:

@@ -146,7 +146,9 @@ def _exact(
     check(instance)
     opening = MaxSeconds(SEARCH_SHARE * clock.limits.seconds) | MaxIterations(instance.n**2)
     often = instance.n >= SEARCHES_FROM and instance.fleet is None
-    for again in range(SEARCHES if often else 1):
+    searches = SEARCHES if often else 1
+    first = searches if workers == 1 else 1  # with several workers the others run beside the proof
+    for again in range(first):
         part = clock.part(opening | (lambda _: clock.over))
         places = _search(instance, part, seed + again, start, workers)
         if clock.over or clock.seconds >= opening.limits.seconds:
@@ -167,7 +169,16 @@ def _exact(
         short = Clock(MaxIterations(10 * (20 + len(places))), interruption=clock.interruption)
         return _search(instance, short, seed, allowed(instance, places))
 
-    proof = prove(instance, places, clock, seed=seed, improve=improve)
+    def another(number: int, enough: Callable[[], bool]) -> IntArray | None:
+        if number >= searches:
+            return None
+        beside = MaxIterations(instance.n**2) | (lambda _: enough())
+        part = Clock(beside, interruption=clock.interruption)
+        return _search(instance, part, seed + number, start)
+
+    proof = prove(
+        instance, places, clock, seed=seed, improve=improve, another=another, workers=workers
+    )
     for warning in proof.warnings:
         warnings.warn(warning, RuntimeWarning, stacklevel=3)
     return Outcome(proof.places, proof.bound, proof.cost_bound)

@@ -59,11 +59,12 @@ def solve(
     ``method``: a name in :data:`METHODS`, or a :class:`Method` of your own. It stops after so many
     ``seconds`` or ``iterations``, or where the rule ``stop`` says so, whatever comes first; without
     any of them, at the method's own limit. The same instance, method, seed, workers and iteration
-    limit give the same tour. ``start``: a tour to improve. ``workers``: threads to search on, where
-    the method can. ``executor``: who takes tasks, such as a pool of processes or the machines of a
-    :func:`covertour.executors.cluster`; ``lns`` gives it the regions of large instances, and finds
-    what it finds alone. ``decoding``: how a learned method goes about it; ``params``: how ``lns``
-    does.
+    limit give the same tour; only ``exact`` with several workers may find another one that is as
+    good, or be stopped elsewhere. ``start``: a tour to improve. ``workers``: threads to work on,
+    where the method can. ``executor``: who takes tasks, such as a pool of processes or the machines
+    of a :func:`covertour.executors.cluster`; ``lns`` gives it the regions of large instances, and
+    finds what it finds alone. ``decoding``: how a learned method goes about it; ``params``: how
+    ``lns`` does.
     ``on_improve(seconds, length, places)`` is called at improvements, ``on_progress(Progress)``
     about ten times per second. Ctrl-C ends the search with the best tour so far.
 

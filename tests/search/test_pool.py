@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 
 from covertour import Instance, LnsParams, random_instance, solve, verify
 from covertour.search.construct import complete
-from covertour.search.pool import Pool, make_pool, may_have_pools, recombine
+from covertour.search.pool import Member, Pool, absorb, make_pool, may_have_pools, recombine
 from covertour.search.recombine import combine
 from covertour.search.state import make_state
 from covertour.solving.clock import Clock
@@ -64,6 +64,48 @@ def test_a_better_part_is_taken_and_a_worse_one_is_not() -> None:
     assert s.tour["length"] == pytest.approx(instance.length(np.arange(24)))
     size, tried = combine(s, good, crossed, instance.length(np.arange(24)), 5, 0.0, pool.room)
     assert (size, tried) == (0, 0)
+
+
+def detour() -> tuple[Instance, list[int], list[int]]:
+    """Places on a line and back, with two tours: the second takes a short way past a bulge.
+
+    The bulge (21) is worth a stop in the first tour only as it covers place 22, which in the second
+    one is covered by 20, on the other side: the parts are good only together.
+    """
+    there = [(float(x), 0.0) for x in range(10)]
+    back = [(float(x), 3.0) for x in range(9, -1, -1)]
+    points = [*there, *back, (4.5, 3.2), (4.5, -1.5), (4.5, 1.5)]
+    covers = [[place] for place in range(20)] + [[20, 21, 22]] * 2 + [[22]]
+    instance = Instance.from_coordinates(points, sets=covers)
+    first = [*range(5), 21, *range(5, 20)]
+    second = [*range(15), 20, *range(15, 20)]
+    return instance, first, second
+
+
+def test_a_part_brings_the_part_that_covers_what_it_leaves_uncovered() -> None:
+    instance, first, second = detour()
+    s = make_state(instance, 0)
+    pool = make_pool(s, 0)
+    size, tried = combine(
+        s, s.number[first], s.number[second], instance.length(first), 1, 0.0, pool.room
+    )
+    assert (size, tried) == (21, 1)
+    assert s.tour["length"] == pytest.approx(instance.length(second))
+    assert verify(instance, s.order[pool.room.found[:size]]).ok
+
+
+def test_all_better_parts_of_another_tour_are_absorbed() -> None:
+    instance = ring(40)
+    s = make_state(instance, 0)
+    good = s.number[np.arange(40)]
+    one, other = good.copy(), good.copy()
+    one[5:8], one[15:18] = one[5:8][::-1], one[15:18][::-1]
+    other[30:33] = other[30:33][::-1]
+    pool = make_pool(s, 0)
+    pool.members.append(Member(instance.length(s.order[one]), one))
+    absorb(pool, Member(instance.length(s.order[other]), other), Clock(), 0.0, lambda *_: None)
+    assert pool.shortest.length == pytest.approx(instance.length(np.arange(40)))
+    assert len(pool.members) == 3  # the tour, and what it became part by part
 
 
 def test_no_more_tours_are_made_than_iterations_are_allowed() -> None:

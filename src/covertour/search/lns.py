@@ -31,6 +31,8 @@ from covertour.search.pool import (
     POOL_FROM,
     USUAL_SPEED,
     WORTH,
+    Member,
+    absorb,
     make_pool,
     may_have_pools,
     recombine,
@@ -49,9 +51,13 @@ WIDEST = 8
 LAST_POOL = 4.0
 """A pool that could be made so many times in what is left takes it all."""
 
-SPARED, LAST_HEAT = 0.12, 0.2
-"""The share of the last pool that is for recombining and for a last cycle from the best tour; and
-the temperature at the start of that, in mean legs."""
+FEWEST_MEMBERS = 6
+"""A pool has fewer members than it may have where there is no time for a cycle of each, but not
+fewer than this."""
+
+WARM_SHARE, WARM_CYCLE, WARM_HEAT = 0.3, 25, 0.3
+"""The share of a pool's iterations that is for recombining it and for warm cycles from its best
+tour; the iterations of such a cycle per stop; and the temperature at its start, in mean legs."""
 
 CHEAPER_EVERY = 3
 """With a budget: in every so many cycles as much is to be served for less, in the others more."""
@@ -293,8 +299,12 @@ def _by_pools(
         return False
     if params.members == 0 or not POOL_FROM <= stops <= params.short_tour:
         return False
-    allowed = clock.iterations_left / workers if clock.counted else clock.seconds_left * USUAL_SPEED
-    return allowed >= WORTH * stops
+    return _allowed(clock, workers) >= WORTH * stops
+
+
+def _allowed(clock: Clock, workers: int) -> float:
+    """About how many iterations each worker may make, before any is made."""
+    return clock.iterations_left / workers if clock.counted else clock.seconds_left * USUAL_SPEED
 
 
 def _search_pools(
@@ -308,16 +318,17 @@ def _search_pools(
     """Search until too little is left for a pool; the best tour is the leader's.
 
     The members of a pool are annealed from first tours of their own, and recombined with the best
-    of the pools before. Each pool takes twice as long as the one before, and the last one all that
-    is left, but for what recombining and a last cycle from the best tour need.
+    of the pools before. The best one is then annealed again and again, not very hot, and gets the
+    parts that became shorter. Each pool takes twice as long as the one before, and the last one all
+    that is left.
     """
     leader, stops = team[0], len(team[0].tour)
     leg = leader.length / stops
-    for worker in team:
-        worker.anneal["hot"] = params.hot_long * leg
     pool = make_pool(leader.state, seed)
     nobody = np.empty(0, dtype=np.int64)
     planned, last, spared = params.first_cycle * stops, False, 0.0
+    enough = (1.0 - WARM_SHARE) * len(team) * _allowed(clock, len(team)) / planned
+    members = int(min(params.members, max(enough, FEWEST_MEMBERS)))
 
     def ran(made: int, seconds: float) -> None:
         clock.ran(made, seconds)
@@ -332,13 +343,16 @@ def _search_pools(
         clock.report()
 
     while not clock.over and not last:
-        rounds = -(-params.members // len(team))
+        began = clock.iterations
+        rounds = -(-members // len(team))
+        for worker in team:
+            worker.anneal["hot"] = params.hot_long * leg
         for done in range(rounds):
             iterations = planned
             if _limited(clock) and (clock.counted or clock.iterations > 0):
                 left = _left(clock) // len(team)
                 if not last and left < LAST_POOL * (rounds - done) * planned:
-                    last, spared = True, SPARED * left
+                    last, spared = True, WARM_SHARE * left
                 if last:
                     iterations = int(max(0.0, left - spared) / (rounds - done))
             if done > 0 or pool.members:
@@ -351,11 +365,23 @@ def _search_pools(
             for worker in team:
                 pool.add(worker.state)
         recombine(pool, clock, params.noise, ran)
+        for worker in team:
+            worker.anneal["hot"] = WARM_HEAT * leg
+        until = began + (clock.iterations - began) / (1.0 - WARM_SHARE)
+        while not clock.over and (last or clock.iterations < until):
+            _share(team)
+            for worker in team:
+                restart(worker.state, worker.anneal, worker.best)
+            if not _cycle(instance, team, clock, threads, WARM_CYCLE * stops, 1.0):
+                return
+            ends = [pool.member(worker.state) for worker in team]
+            best = best_of(team)
+            pool.members.append(Member(best.length, best.ring))
+            for end in ends:
+                absorb(pool, end, clock, params.noise, ran)
         pool.forget()
         planned *= 2
     _share(team)
-    for worker in team:
-        worker.anneal["hot"] = LAST_HEAT * leg
 
 
 def _share(team: list[Worker]) -> None:

@@ -28,7 +28,8 @@ class LnsParams:
     ``short_tour`` stops several cycles find more than a long one; above, one cycle takes it all.
 
     *A pool.* Tours of a few dozen to ``short_tour`` stops are searched for ``members`` at a time,
-    each in a cycle of its own, and then recombined; the cycles of the next pool are twice as long.
+    or fewer in a short search, each in a cycle of its own, and then recombined; the cycles of the
+    next pool are twice as long.
     With 0 members there are only cycles, each from the best tour so far.
 
     *An iteration* removes up to ``most_removed`` stops. A share ``swaps`` of them swap two

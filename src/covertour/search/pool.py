@@ -61,10 +61,14 @@ class Pool:
         """The shortest tour."""
         return min(self.members, key=lambda member: member.length)
 
+    def member(self, s: State) -> Member:
+        """The tour of a state."""
+        size = present(s, self.places)
+        return Member(float(s.tour["length"]), self.places[:size].copy())
+
     def add(self, s: State) -> None:
         """Add the tour of a state."""
-        size = present(s, self.places)
-        self.members.append(Member(float(s.tour["length"]), self.places[:size].copy()))
+        self.members.append(self.member(s))
 
     def forget(self) -> None:
         """Leave only the shortest tours, each once."""
@@ -118,3 +122,23 @@ def recombine(pool: Pool, clock: Clock, noise: float, ran: Callable[[int, float]
                 pool.members[mother] = Member(float(s.tour["length"]), found)
                 better = True
             ran(tried, perf_counter() - begin)
+
+
+def absorb(
+    pool: Pool, other: Member, clock: Clock, noise: float, ran: Callable[[int, float], None]
+) -> None:
+    """Add the shortest tour with all parts of another one that make it shorter, if there are any.
+
+    ``ran`` is called as by :func:`recombine`.
+    """
+    s, better = pool.state, True
+    while better and not clock.over:
+        begin = perf_counter()
+        most = min(MOST_PARTS, clock.iterations_left)
+        length, stops = pool.shortest
+        size, tried = combine(s, stops, other.stops, length, most, noise, pool.room)
+        better = size > 0
+        if better:
+            found = pool.room.found[:size].copy()
+            pool.members.append(Member(float(s.tour["length"]), found))
+        ran(tried, perf_counter() - begin)

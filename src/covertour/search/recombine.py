@@ -6,8 +6,10 @@ on the same side, one comes back to where one began: such a circle is a part. A 
 of the tours has is passed from one of its sides to the other, so its part has all of its legs.
 Taking a part from the second tour replaces the legs and stops of the first that are in it.
 
-What comes of it may be several rings, which are joined where that costs least. It may also leave
-places uncovered and stops without use, which is mended as in any attempt of the search.
+That may leave places uncovered. The second tour has stops that cover them, and the parts with these
+are taken too, as long as all of them together promise a shorter tour. What comes of it may be
+several rings, which are joined where that costs least; places that are still uncovered, and stops
+without use, are mended as in any attempt of the search.
 
 This is for the plain problem with symmetric distances.
 """
@@ -24,7 +26,7 @@ from covertour.search.changes import copy_tour, load_tour, spare, touch
 from covertour.search.construct import drop_spare
 from covertour.search.improve import FINAL, improve
 from covertour.search.moves import exchange, lacks, serve
-from covertour.search.state import QUEUE, STOPS, Place, State, distance, draw_below
+from covertour.search.state import QUEUE, STOPS, UNCOVERED, Place, State, distance, draw_below
 
 NOBODY = -1
 
@@ -33,6 +35,13 @@ MOST_ADDED = 1.0
 
 LEAST_GAIN = 1e-9
 """A tour must become shorter by more than this share of it."""
+
+LEFT, TAKEN, WANTED = range(3)
+"""What becomes of a part: it is left, or taken, or would cover what is uncovered."""
+
+MOST_TAKEN = 0.25
+"""At most this share of the legs of the tours is in parts that are taken. More would make the one a
+copy of the other, and a pool of tours that are alike has nothing left to recombine."""
 
 MOST_RINGS = 12
 """More rings than this are not joined."""
@@ -43,7 +52,8 @@ class Room(NamedTuple):
 
     ``one``, ``two``: int64[n, 2], the neighbours in the two tours by side, NOBODY off the tour;
     ``beside``: int64[n, 2], those in the tour that is made; ``parent``: int64[2n], the part of a
-    side, as a forest; ``change``: float64[2n], what taking a part adds to the length; ``parts``:
+    side, as a forest; ``change``: float64[2n], what taking a part adds to the length; ``legs``:
+    int64[2n], how many a part has; ``taken``: int64[2n], whether it is, see TAKEN; ``parts``:
     int64[2n], those that promise a shorter tour; ``ring``, ``stops``, ``found``: int64[n], the
     rings of the tour that is made, its stops in no order, and in order; ``rings``:
     int64[MOST_RINGS], how many stops each has.
@@ -54,6 +64,8 @@ class Room(NamedTuple):
     beside: IntArray
     parent: IntArray
     change: FloatArray
+    legs: IntArray
+    taken: IntArray
     parts: IntArray
     ring: IntArray
     stops: IntArray
@@ -70,6 +82,8 @@ def room_for(s: State) -> Room:
         beside=np.empty((n, 2), dtype=np.int64),
         parent=np.empty(2 * n, dtype=np.int64),
         change=np.empty(2 * n),
+        legs=np.empty(2 * n, dtype=np.int64),
+        taken=np.empty(2 * n, dtype=np.int64),
         parts=np.empty(2 * n, dtype=np.int64),
         ring=np.empty(n, dtype=np.int64),
         stops=np.empty(n, dtype=np.int64),
@@ -94,7 +108,8 @@ def combine(s, one, two, length, most, noise, room):
     """
     enough = length * (1.0 - LEAST_GAIN)
     limit = MOST_ADDED * length / len(one)
-    many = _take_apart(s, one, two, length - enough, room)
+    most_legs = np.int64(MOST_TAKEN * (len(one) + len(two)))
+    many = _take_apart(s, one, two, length - enough, most_legs, room)
     tried = 0
     while tried < min(many, most):
         best = tried
@@ -104,10 +119,9 @@ def combine(s, one, two, length, most, noise, room):
         part = room.parts[best]
         room.parts[best] = room.parts[tried]
         tried += 1
-        added, size = _assemble(s, one, two, part, room)
-        if added > limit:
+        size = _take(s, one, two, part, length - enough, limit, most_legs, room)
+        if size == 0:
             continue
-        load_tour(s, room.found, size)
         _queue_changed(s, room, size)
         _mend(s, noise, room)
         if s.tour.length < enough:
@@ -116,11 +130,66 @@ def combine(s, one, two, length, most, noise, room):
 
 
 @inner
-def _take_apart(s, one, two, least, room):
+def _take(s, one, two, part, least, limit, most, room):
+    """Load the first tour with a part of the second, and with the parts that this needs.
+
+    All parts together must promise to shorten it by at least so much, and have at most so many
+    legs; with rings joined it may become longer by ``limit``. Returns how many stops it has, 0
+    where nothing comes of it.
+    """
+    for side in range(len(room.taken)):
+        room.taken[side] = LEFT
+    room.taken[part] = TAKEN
+    change = room.change[part]
+    legs = room.legs[part]
+    while True:
+        added, size = _assemble(s, one, two, change, room)
+        if added > limit:
+            return 0
+        load_tour(s, room.found, size)
+        if not lacks(s):
+            return size
+        for index in range(s.tour.uncovered):
+            part = _want(s, s.lists[UNCOVERED, index], room)
+            if part != NOBODY:
+                change += room.change[part]
+                legs += room.legs[part]
+        if change > -least or legs > most:
+            return size
+        for side in range(len(room.taken)):
+            if room.taken[side] == WANTED:
+                room.taken[side] = TAKEN
+
+
+@inner
+def _want(s, place, room):
+    """Want the part with a coverer of an uncovered place that adds least.
+
+    Returns that part, NOBODY where one that has a coverer is wanted already.
+    """
+    best = np.inf
+    best_part = NOBODY
+    for k in range(s.at[place].covered_from, s.at[place].covered_to):
+        coverer = s.who[k]
+        if room.two[coverer, 0] == NOBODY:
+            continue
+        part = _part(room, 2 * coverer)
+        if room.taken[part] == WANTED:
+            return NOBODY
+        if room.change[part] < best:
+            best = room.change[part]
+            best_part = part
+    room.taken[best_part] = WANTED
+    return best_part
+
+
+@inner
+def _take_apart(s, one, two, least, most, room):
     """List the parts of two tours that would shorten the first by at least so much.
 
-    Returns how many there are. Whether legs on a side are seen as straight on or turned back is
-    drawn where the tours have no leg of a stop in common.
+    Those of more than ``most`` legs are passed over. Returns how many there are. Whether legs on a
+    side are seen as straight on or turned back is drawn where the tours have no leg of a stop in
+    common.
     """
     _lay_out(s, one, two, room)
     for index in range(len(one)):
@@ -136,17 +205,21 @@ def _take_apart(s, one, two, least, room):
             _tie(room, 2 * a, 2 * a + 1)
     for index in range(len(one)):
         a = one[index]
-        room.change[_part(room, 2 * a + 1)] -= distance(s, Place(a), Place(room.one[a, 1]))
+        part = _part(room, 2 * a + 1)
+        room.change[part] -= distance(s, Place(a), Place(room.one[a, 1]))
+        room.legs[part] += 1
     for index in range(len(two)):
         a = two[index]
         b = two[(index + 1) % len(two)]
-        room.change[_part(room, _side(room.two, a, b))] += distance(s, Place(a), Place(b))
+        part = _part(room, _side(room.two, a, b))
+        room.change[part] += distance(s, Place(a), Place(b))
+        room.legs[part] += 1
     many = 0
     for index in range(len(one)):
-        many = _list_parts(room, one[index], least, many)
+        many = _list_parts(room, one[index], least, most, many)
     for index in range(len(two)):
         if room.one[two[index], 0] == NOBODY:
-            many = _list_parts(room, two[index], least, many)
+            many = _list_parts(room, two[index], least, most, many)
     return many
 
 
@@ -159,6 +232,7 @@ def _lay_out(s, one, two, room):
             room.two[place, side] = NOBODY
             room.parent[2 * place + side] = 2 * place + side
             room.change[2 * place + side] = 0.0
+            room.legs[2 * place + side] = 0
     for index in range(len(one)):
         room.one[one[index], 0] = one[index - 1 if index > 0 else len(one) - 1]
         room.one[one[index], 1] = one[(index + 1) % len(one)]
@@ -197,24 +271,25 @@ def _side(beside, a, b):
 
 
 @inner
-def _list_parts(room, stop, least, many):
+def _list_parts(room, stop, least, most, many):
     """List the parts that are named after a side of a stop; how many are listed now."""
     for side in range(2 * stop, 2 * stop + 2):
-        if room.parent[side] == side and room.change[side] <= -least:
+        whole = room.parent[side] == side and room.legs[side] <= most
+        if whole and room.change[side] <= -least:
             room.parts[many] = side
             many += 1
     return many
 
 
 @inner
-def _assemble(s, one, two, part, room):
-    """Write the first tour with a part of the second to ``found``, as one ring.
+def _assemble(s, one, two, change, room):
+    """Write the first tour with the taken parts of the second to ``found``, as one ring.
 
-    Returns what that adds to the length, inf where there are too many rings, and how many stops
-    there are.
+    Returns what that adds to the length, with the ``change`` by the parts, inf where there are too
+    many rings; and how many stops there are.
     """
-    many = _choose_legs(one, two, part, room)
-    added = room.change[part]
+    many = _choose_legs(one, two, room)
+    added = change
     rings = 0
     for index in range(many):
         if room.ring[room.stops[index]] == NOBODY:
@@ -280,25 +355,25 @@ def _mend(s, noise, room):
 
 
 @inner
-def _choose_legs(one, two, part, room):
-    """Write the legs of the first tour, but in a part those of the second, to ``beside``.
+def _choose_legs(one, two, room):
+    """Write the legs of the first tour, but in taken parts those of the second, to ``beside``.
 
     The stops that there are then go to ``stops``, with no number of a ring; how many there are.
     """
     many = 0
     for index in range(len(one)):
         stop = one[index]
-        if room.two[stop, 0] == NOBODY and _part(room, 2 * stop) == part:
+        if room.two[stop, 0] == NOBODY and room.taken[_part(room, 2 * stop)] == TAKEN:
             continue
         for side in range(2):
-            taken = _part(room, 2 * stop + side) == part
+            taken = room.taken[_part(room, 2 * stop + side)] == TAKEN
             room.beside[stop, side] = room.two[stop, side] if taken else room.one[stop, side]
         room.stops[many] = stop
         room.ring[stop] = NOBODY
         many += 1
     for index in range(len(two)):
         stop = two[index]
-        if room.one[stop, 0] == NOBODY and _part(room, 2 * stop) == part:
+        if room.one[stop, 0] == NOBODY and room.taken[_part(room, 2 * stop)] == TAKEN:
             room.beside[stop, 0] = room.two[stop, 0]
             room.beside[stop, 1] = room.two[stop, 1]
             room.stops[many] = stop

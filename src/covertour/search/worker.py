@@ -47,7 +47,12 @@ class Worker(NamedTuple):
     @property
     def tour(self) -> IntArray:
         """The stops of the best tour in order, by the instance's numbers."""
-        return places_of(self.state, self.best[: self.anneal["best_size"][0]])
+        return places_of(self.state, self.ring)
+
+    @property
+    def ring(self) -> IntArray:
+        """The stops of the best tour in order, by the state's numbers; an array of its own."""
+        return self.best[: self.anneal["best_size"][0]].copy()
 
     @property
     def length(self) -> float:

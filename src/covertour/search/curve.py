@@ -17,6 +17,9 @@ ORDER = 16
 DIGIT_BITS = 8
 """Places are sorted by so many bits at a time."""
 
+MOST_GROUPS = 256
+"""Rows are put in order in so many groups."""
+
 
 def along_curve(metric: str, coordinates: FloatArray) -> IntArray:
     """The places in the order in which the curve comes by, int64[n]; in one cell as they come."""
@@ -93,23 +96,45 @@ def renumbered(
         return coverage.covers, coverage.covers_start, coverage.covers_start
     table = np.empty(sum(len(who) for who, _ in halves), dtype=np.int32)
     short = number.astype(np.int32)
+    groups = np.empty(MOST_GROUPS, dtype=np.int64)
     begins = []
     first = 0
     for who, start in halves:
         begin = np.full(len(start), first)
         begin[1:] += np.cumsum(np.diff(start)[order])
-        renumber(who, start, order, short, begin, table)
+        renumber(who, start, short, begin, table, np.empty(len(who) + len(order), np.int32), groups)
         begins.append(begin)
         first += len(who)
     return table, begins[0], begins[-1]
 
 
 @entry
-def renumber(who, start, order, number, begin, table):
-    """Write row order[i] of ``who`` to where row i begins in ``table``."""
-    for i in range(len(order)):
-        at = begin[i]
-        row = order[i]
-        for k in range(start[row], start[row + 1]):
-            table[at] = number[who[k]]
+def renumber(who, start, number, begin, table, room, groups):
+    """Write row i of ``who`` to where row number[i] begins in ``table``, by the new numbers.
+
+    In two steps, neither of which jumps about in a large memory: first rows go to the group of
+    rows that they will be in, one behind the other, then each group is put in order. ``room``:
+    int32, for all rows and their numbers; ``groups``: int64[MOST_GROUPS], where each goes on.
+    """
+    n = len(number)
+    size = n // len(groups) + 1
+    for group in range(len(groups)):
+        row = min(group * size, n)
+        groups[group] = begin[row] - begin[0] + row
+    for i in range(n):
+        row = number[i]
+        group = row // size
+        at = groups[group]
+        room[at] = row
+        at += 1
+        for k in range(start[i], start[i + 1]):
+            room[at] = number[who[k]]
+            at += 1
+        groups[group] = at
+    at = 0
+    for _ in range(n):
+        row = room[at]
+        at += 1
+        for k in range(begin[row], begin[row + 1]):
+            table[k] = room[at]
             at += 1

@@ -63,11 +63,12 @@ def make_blocks(points: FloatArray, size: int) -> tuple[IntArray, IntArray]:
     width = min(NEAR_BLOCKS, len(members))
     _, near = cKDTree(middle).query(middle, k=np.arange(1, width + 1))
     # Where middles coincide the tree may have put another block first.
-    own = np.arange(len(members))
-    astray = (near == own[:, None]) & (np.arange(width) > 0)
-    near = np.where(astray, near[:, :1], near)
-    near[:, 0] = own
-    return block, near.astype(np.int64)
+    own = np.flatnonzero(near[:, 0] != np.arange(len(members)))
+    rows = near[own]
+    rows = np.where(rows == own[:, None], rows[:, :1], rows)
+    rows[:, 0] = own
+    near[own] = rows
+    return block, near.astype(np.int64, copy=False)
 
 
 def load_tree(instance: Instance) -> None:

@@ -240,7 +240,8 @@ def make_state(instance: Instance, seed: int, starts: int = 1) -> State:
     tour["labelled"] = instance.fleet is None
     lists = np.zeros((5, many + 1), dtype=Place)
     lists[UNCOVERED, : len(needy)] = needy
-    empty = np.tile(np.array([NOWHERE, 0], dtype=Place), (len(around), 1))  # no stop, never seen
+    blocks = np.empty((len(around), FIRST_NEAR + around.shape[1]), dtype=Place)
+    blocks[:, FIRST_STOP], blocks[:, SEEN], blocks[:, FIRST_NEAR:] = NOWHERE, 0, around
     return State(
         at=at,
         served=served,
@@ -248,7 +249,7 @@ def make_state(instance: Instance, seed: int, starts: int = 1) -> State:
         lists=lists,
         who=who,
         table=table,
-        blocks=np.concatenate([empty, around.astype(Place)], axis=1),
+        blocks=blocks,
         legs=np.zeros(2 * many + 2 * (many - n), dtype=LEG),
         log=np.zeros((LOG_SIZE, 3), dtype=Place),
         order=order if many == n else np.concatenate([order, np.full(many - n, depot)]),

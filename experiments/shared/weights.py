@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import math
 import re
 import tomllib
 from collections.abc import Sequence
@@ -67,15 +69,32 @@ class Lessons:
 
 
 def lessons_of(path: Path) -> Lessons | None:
-    """What weights were trained on, from the config beside them; None where it is not told."""
-    try:
-        tables = tomllib.loads((path / "config.toml").read_text(encoding="utf-8"))
-        train = tables["train"]
-        instances = sum(int(stage["steps"]) for stage in tables["stage"]) * int(train["batch"])
-        each = int(train["rollouts"]) if train["baseline"] == "shared" else 1
-        return Lessons(instances, instances * each)
-    except (OSError, KeyError, TypeError, ValueError):
-        return None
+    """What weights were trained on, from the record beside them; None where it is not told.
+
+    A training in several runs has a config for each, with the log of the same name.
+    """
+    instances = tours = 0
+    for config in sorted(path.glob("config*.toml")):
+        try:
+            tables = tomllib.loads(config.read_text(encoding="utf-8"))
+            train = tables["train"]
+            steps = sum(int(stage["steps"]) for stage in tables["stage"])
+            some = int(min(steps, _steps_made(config))) * int(train["batch"])
+            each = 1 if train["baseline"] == "greedy" else int(train["rollouts"])
+        except (OSError, KeyError, TypeError, ValueError):
+            return None
+        instances += some
+        tours += some * each
+    return Lessons(instances, tours) if instances else None
+
+
+def _steps_made(config: Path) -> float:
+    """The last step in the log of a run; without end where there is no log."""
+    log = config.with_name(config.name.replace("config", "training")).with_suffix(".csv")
+    if not log.is_file():
+        return math.inf
+    with open(log, encoding="utf-8", newline="") as lines:
+        return max((int(row["step"]) for row in csv.DictReader(lines)), default=0)
 
 
 def digest(path: Path) -> str:

@@ -63,7 +63,7 @@ def test_the_tours_of_a_training_are_counted_from_its_config(tmp_path: Path) -> 
     (tmp_path / "config-first.toml").write_text(CONFIG.format(baseline="critic"))
     assert lessons_of(tmp_path) == Lessons(6_400, 3_200 + 51_200)
     (tmp_path / "training-first.csv").write_text("step,seconds\n10,1.5\n25,3.0\n")
-    assert lessons_of(tmp_path) == Lessons(4_000, 3_200 + 25 * 32 * 16)
+    assert lessons_of(tmp_path) == Lessons(3_200 + 25 * 64, 3_200 + 25 * 64 * 16)
     assert all(lessons_of(path) is not None for path in weights_in(HOMES))
 
 

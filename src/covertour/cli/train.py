@@ -62,7 +62,6 @@ def train(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on from the last checkpoint in the directory.")
     ] = False,
-    device: Annotated[str, typer.Option(metavar="DEVICE", help="cpu or cuda.")] = "cpu",
     threads: Annotated[
         int | None,
         typer.Option(
@@ -89,8 +88,6 @@ def train(
     Several processes: torchrun --standalone --nproc-per-node 2 --no-python covertour train ...
     """
     directory = Path(output)
-    if device not in ("cpu", "cuda"):
-        raise InputError(f"--device: expected cpu or cuda, got {device!r}")
     chosen = _config(config, model, changes or [], directory, resume)
     try:
         from covertour.neural.training.train import train as run
@@ -106,7 +103,6 @@ def train(
             directory,
             resume=resume,
             teach=_teach,
-            device=device,
             threads=threads,
             seconds=float("inf") if seconds is None else seconds,
             on_step=on_step,

@@ -168,7 +168,7 @@ def of_stop(h: Tensor, place: Tensor) -> Tensor:
     """Embeddings [b, q, d] of the stops [b, q]."""
     # As a look-up in one table: the gradient of a gather over an expanded index is far slower.
     b, n, d = h.shape
-    first = torch.arange(0, b * n, n, device=place.device)[:, None]
+    first = torch.arange(0, b * n, n)[:, None]
     return f.embedding(place + first, h.reshape(b * n, d))
 
 

@@ -24,6 +24,7 @@ from covertour.neural.models.attention_dynamic import (
     split,
     unvisited,
 )
+from covertour.neural.training.additive import additive
 from covertour.neural.training.batch import Batch
 from covertour.neural.training.environment import State
 
@@ -138,8 +139,8 @@ class Pointer(nn.Module):
 
     def scores(self, code: PointerCode, memory: Tensor, state: State) -> Tensor:
         """u_i = v^T tanh(W_1 e_i + W_2 d_t)."""
-        mixed = code.reference[:, None] + self.query(memory)[:, :, None]
-        return clipped(self.point(torch.tanh(mixed)).squeeze(-1), self.clip)
+        u = additive(code.reference, self.query(memory), self.point.weight[0])
+        return clipped(u, self.clip)
 
 
 class PointerDynamicCode(NamedTuple):
@@ -197,13 +198,11 @@ class PointerDynamic(nn.Module):
     def scores(self, code: PointerDynamicCode, memory: Tensor, state: State) -> Tensor:
         """Attention, context, scores."""
         # δ_i = g_i w + w_0 is linear in g_i: W δ_i = g_i (W w) + W w_0 needs no product per place.
-        g = state.guidance[..., None]
         attend, attend_0 = self._dynamic_share(self.attend_dynamic)
         point, point_0 = self._dynamic_share(self.point_dynamic)
         # a = softmax(v_a · tanh(W_a [x_i; d_t])).
         beside = self.attend_memory(memory) + attend_0
-        mixed = code.attend_static[:, None] + g * attend + beside[:, :, None]
-        u = self.attend(torch.tanh(mixed)).squeeze(-1)
+        u = additive(code.attend_static, beside, self.attend.weight[0], state.guidance, attend)
         if code.exists is not None:
             u = u.masked_fill(~code.exists[:, None], -torch.inf)
         a = u.softmax(-1)
@@ -212,8 +211,8 @@ class PointerDynamic(nn.Module):
         context = torch.cat([a @ code.static, half], dim=-1)
         # u_i = v_c · tanh(W_c [x_i; c]).
         beside = self.point_context(context) + point_0
-        mixed = code.point_static[:, None] + g * point + beside[:, :, None]
-        return clipped(self.point(torch.tanh(mixed)).squeeze(-1), self.clip)
+        u = additive(code.point_static, beside, self.point.weight[0], state.guidance, point)
+        return clipped(u, self.clip)
 
     def _dynamic_share(self, layer: nn.Linear) -> tuple[Tensor, Tensor]:
         """W w and W w_0, where δ_i = g_i w + w_0."""

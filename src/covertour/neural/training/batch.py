@@ -55,10 +55,6 @@ class Batch:
         """Whether some places are padding."""
         return not bool(self.exists.all())
 
-    def to(self, device: torch.device | str) -> Batch:
-        """The same batch on another device."""
-        return Batch(*(getattr(self, field.name).to(device) for field in fields(self)))
-
     def part(self, rows: slice) -> Batch:
         """Some of the instances."""
         return Batch(*(getattr(self, field.name)[rows] for field in fields(self)))

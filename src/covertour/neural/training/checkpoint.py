@@ -134,12 +134,7 @@ def load_checkpoint(
         if any(value.numel() not in (1, weight.numel()) for value in moments.values()):
             raise InputError(f"{file}: the optimiser's numbers do not fit {name}")
         if moments:
-            optimiser.state_of(weight).update(
-                {
-                    key: value.to(weight.device if value.dim() else "cpu")
-                    for key, value in moments.items()
-                }
-            )
+            optimiser.state_of(weight).update(moments)
     return progress
 
 

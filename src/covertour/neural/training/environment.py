@@ -36,12 +36,12 @@ class State:
 def begin(batch: Batch, rollouts: int) -> State:
     """The state before the first stop: nothing is covered, and g_i = 1 for all places."""
     shape = (len(batch), rollouts, batch.n)
-    nowhere = torch.zeros(shape[:2], dtype=torch.long, device=batch.exists.device)
+    nowhere = torch.zeros(shape[:2], dtype=torch.long)
     uncovered = batch.exists[:, None].expand(shape)
     return State(
-        visited=torch.zeros(shape, dtype=torch.bool, device=batch.exists.device),
+        visited=torch.zeros(shape, dtype=torch.bool),
         uncovered=uncovered,
-        guidance=torch.ones(shape, device=batch.exists.device),
+        guidance=torch.ones(shape),
         gain=_gain(batch, uncovered),
         first=nowhere,
         last=nowhere,
@@ -52,7 +52,7 @@ def begin(batch: Batch, rollouts: int) -> State:
 
 def visit(batch: Batch, state: State, place: Tensor) -> State:
     """The state after a stop at ``place``, int64[b, r]; a tour that is done stays as it is."""
-    row = torch.arange(len(batch), device=place.device)[:, None]
+    row = torch.arange(len(batch))[:, None]
     visited = state.visited.scatter(2, place[:, :, None], True)
     uncovered = state.uncovered & ~batch.covers[row, place]
     # Section 'Encoder', eq. (guidance): g_i <- g_i · c_i / N_C for the places that the stop covers.
@@ -99,5 +99,5 @@ def lengths(batch: Batch, tours: Tensor) -> Tensor:
 
     In the instance's own unit.
     """
-    row = torch.arange(len(batch), device=tours.device)[:, None, None]
+    row = torch.arange(len(batch))[:, None, None]
     return batch.distances[row, tours, tours.roll(-1, dims=2)].sum(-1) * batch.scale[:, None]

@@ -15,17 +15,13 @@ from covertour.problem.errors import InputError
 
 
 @contextmanager
-def processes(device: str) -> Iterator[tuple[int, int]]:
+def processes() -> Iterator[tuple[int, int]]:
     """Rank and number of the processes that torchrun started; 0 and 1 alone."""
     count = int(os.environ.get("WORLD_SIZE", "1"))
-    if device.startswith("cuda") and not torch.cuda.is_available():
-        raise InputError("device: no CUDA device here")
     if count == 1:
         yield 0, 1
         return
-    dist.init_process_group("nccl" if device.startswith("cuda") else "gloo")
-    if device.startswith("cuda"):
-        torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
+    dist.init_process_group("gloo")
     try:
         yield dist.get_rank(), count
         dist.barrier()  # one that left early could be torn down while others still talk to it

@@ -89,7 +89,6 @@ def train(
     *,
     resume: bool = False,
     teach: Teach | None = None,
-    device: str = "cpu",
     threads: int | None = None,
     seconds: float = math.inf,
     on_step: Callable[[Report], None] | None = None,
@@ -105,9 +104,9 @@ def train(
         torch.set_num_threads(threads)
     if any(stage.learn == "imitate" for stage in config.stage) and teach is None:
         raise InputError("stage.learn: 'imitate' needs a teacher")
-    with processes(device) as (rank, count), _alone(directory, resume, rank), _asked() as asked:
+    with processes() as (rank, count), _alone(directory, resume, rank), _asked() as asked:
         mine = share(config.train.batch, rank, count)
-        model = first_model(config, resume).to(device)
+        model = first_model(config, resume)
         # Algorithm 'Training Algorithm using REINFORCE', line 1: θ* <- θ.
         best_policy = copy.deepcopy(model) if config.train.baseline == "greedy" else None
         critic = make_critic(config.train.seed) if config.train.baseline == "critic" else None

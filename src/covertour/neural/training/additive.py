@@ -30,7 +30,7 @@ def additive(
     """
     if guidance is None or guided is None:
         guidance, guided = query.new_empty(*query.shape[:2], 0), torch.zeros_like(point)
-    u: Tensor = Additive.apply(static, query, point, guidance, guided)  # type: ignore[no-untyped-call]
+    u: Tensor = Additive.apply(static, query, point, guidance, guided)
     return u
 
 

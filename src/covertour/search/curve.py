@@ -17,7 +17,7 @@ ORDER = 16
 DIGIT_BITS = 8
 """Places are sorted by so many bits at a time."""
 
-MOST_GROUPS = 256
+MOST_GROUPS = 1024
 """Rows are put in order in so many groups."""
 
 
@@ -113,8 +113,9 @@ def renumber(who, start, number, begin, table, room, groups):
     """Write row i of ``who`` to where row number[i] begins in ``table``, by the new numbers.
 
     In two steps, neither of which jumps about in a large memory: first rows go to the group of
-    rows that they will be in, one behind the other, then each group is put in order. ``room``:
-    int32, for all rows and their numbers; ``groups``: int64[MOST_GROUPS], where each goes on.
+    rows that they will be in, one behind the other, then each group, whose rows name few places
+    that others name, is put in order by the new numbers. ``room``: int32, for all rows and their
+    numbers; ``groups``: int64[MOST_GROUPS], where each goes on.
     """
     n = len(number)
     size = n // len(groups) + 1
@@ -128,7 +129,7 @@ def renumber(who, start, number, begin, table, room, groups):
         room[at] = row
         at += 1
         for k in range(start[i], start[i + 1]):
-            room[at] = number[who[k]]
+            room[at] = who[k]
             at += 1
         groups[group] = at
     at = 0
@@ -136,5 +137,5 @@ def renumber(who, start, number, begin, table, room, groups):
         row = room[at]
         at += 1
         for k in range(begin[row], begin[row + 1]):
-            table[k] = room[at]
+            table[k] = number[room[at]]
             at += 1

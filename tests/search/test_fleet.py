@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import brute_force
 import numpy as np
 import pytest
 
 from covertour import InputError, Instance, SolveError, make_tour, random_instance, solve
+from covertour.problem.metric import IntArray
+from covertour.problem.tour import before_cost
 from covertour.search.fleet import keeps_limits, split
 from covertour.search.lns import lns
 from covertour.solving.clock import Clock
@@ -102,14 +106,43 @@ def test_a_tour_is_cut_into_routes_as_cheaply_as_can_be() -> None:
         assert instance.cost(found) == pytest.approx(min(good))
 
 
-def test_few_routes_are_found_where_more_would_be_cheaper() -> None:
+def three_clusters(fleet: dict[str, Any]) -> Instance:
+    """A depot and three clusters of four places around it, far from each other."""
     angles = np.repeat([0.0, 2.1, 4.2], 4) + np.tile([0.0, 0.01, 0.02, 0.03], 3)
     places = [[0, 0], *(10 * np.stack([np.cos(angles), np.sin(angles)], axis=1)).tolist()]
+    return Instance.from_coordinates(places, nearest=0, depot=0, fleet=fleet)
+
+
+def test_few_routes_are_found_where_more_would_be_cheaper() -> None:
     fleet = {"max_stops": 6}
-    instance = Instance.from_coordinates(places, nearest=0, depot=0, fleet=fleet)
+    instance = three_clusters(fleet)
     cheap = solve(instance, stop=MaxIterations(2000))
     few = instance.with_changes(fleet=fleet | {"objective": "fewest"})
     found = solve(few, stop=MaxIterations(2000))
     assert (len(cheap.routes), len(found.routes)) == (3, 2)
     assert found.cost > cheap.cost
     assert solve(few, stop=MaxIterations(2000)).tour.places.tolist() == found.tour.places.tolist()
+
+
+def test_plans_with_fewer_routes_are_told_of_though_they_cost_more() -> None:
+    told: list[tuple[float, float]] = []
+    instance = three_clusters({"max_stops": 6, "objective": "fewest"})
+
+    def note(_: float, cost: float, places: IntArray) -> None:
+        told.append((before_cost(instance, places) or 0.0, cost))
+
+    found = solve(instance, stop=MaxIterations(2000), on_improve=note)
+    assert [first for first, _ in told] == sorted((first for first, _ in told), reverse=True)
+    assert told[-1] == (2.0, found.cost)
+
+
+def test_balanced_plans_that_are_told_of_have_ever_shorter_longest_routes() -> None:
+    told: list[float] = []
+    instance = three_clusters({"vehicles": 3, "objective": "balance"})
+
+    def note(_: float, cost: float, places: IntArray) -> None:
+        told.append(before_cost(instance, places) or 0.0)
+
+    found = solve(instance, stop=MaxIterations(2000), on_improve=note)
+    assert told == sorted(told, reverse=True)
+    assert told[-1] == max(instance.cost(route) for route in found.routes)

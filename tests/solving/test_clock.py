@@ -155,6 +155,14 @@ def test_the_same_tour_summed_otherwise_is_no_improvement() -> None:
     assert len(clock.trace) == 1
 
 
+def test_what_comes_before_the_cost_decides() -> None:
+    clock = Clock()
+    for first, cost in ((3.0, 5.0), (2.0, 9.0), (3.0, 1.0), (2.0, 8.0), (2.0, 8.5)):
+        clock.improved(cost, PLACES, first=first)
+    assert [cost for _, cost in clock.trace] == [5.0, 9.0, 8.0]
+    assert clock.best == 8.0
+
+
 @pytest.fixture
 def _usual_handlers() -> Iterator[None]:
     """Both signals raise KeyboardInterrupt, as on the command line."""

@@ -31,7 +31,7 @@ from covertour.problem.goals import Fleet
 from covertour.problem.instance import Instance
 from covertour.problem.metric import FloatArray, IntArray
 from covertour.problem.referee import verify
-from covertour.problem.tour import make_tour, routes_of
+from covertour.problem.tour import before_cost, make_tour, routes_of
 from covertour.solving.clock import Clock
 
 MOST_PLACES = 1_000
@@ -432,7 +432,8 @@ class _Proof:
         value = self.value_of(tour.places)
         if value < self.value and verify(self.instance, tour).ok:
             self.places, self.value = tour.places, value
-            self.clock.improved(self.instance.cost(tour.places), tour.places)
+            first = before_cost(self.instance, tour.places)
+            self.clock.improved(self.instance.cost(tour.places), tour.places, first=first)
 
     def _integer_program(self, routes: np.ndarray, lengths: FloatArray) -> Any:
         """The program of route_program over these routes."""

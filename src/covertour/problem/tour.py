@@ -87,6 +87,20 @@ def routes_of(instance: Instance, places: npt.ArrayLike) -> list[IntArray]:
     return [route for route in np.split(stops, starts) if len(route)]
 
 
+def before_cost(instance: Instance, places: npt.ArrayLike) -> float | None:
+    """What a fleet's plan is judged by before its cost, less is better; None where nothing is.
+
+    The number of routes or, where they are to be balanced, the cost of the longest one.
+    """
+    objective = "cost" if instance.fleet is None else instance.fleet.objective
+    if objective == "cost":
+        return None
+    routes = routes_of(instance, places)
+    if objective == "fewest":
+        return float(len(routes))
+    return max(instance.cost(route) for route in routes)
+
+
 def _ordered_routes(instance: Instance, stops: IntArray) -> IntArray:
     """The routes of a fleet in an order of their own, so that equal ones look equal."""
     starts = np.flatnonzero(stops == instance.depot)

@@ -17,6 +17,7 @@ import numpy as np
 from covertour.problem.errors import SolveError
 from covertour.problem.instance import Instance
 from covertour.problem.metric import IntArray
+from covertour.problem.tour import before_cost
 from covertour.search.annealing import (
     BALANCE_PRICE,
     SLIGHT,
@@ -187,7 +188,8 @@ def _tell(instance: Instance, clock: Clock, best: Worker, iteration: int | None 
     if instance.fleet is not None:
         if np.isfinite(best.length):
             places = best.tour
-            clock.improved(instance.cost(places), places, iteration)
+            first = before_cost(instance, places)
+            clock.improved(instance.cost(places), places, iteration, first=first)
     elif instance.budget is None:
         if best.length < clock.best:
             clock.improved(best.length, best.tour, iteration)

@@ -116,6 +116,8 @@ class Clock:
     """Whether the stopping rule has said stop."""
     whole: Clock | None = None
     """The clock of the whole work, where this is one for a part of it."""
+    _first: float | None = field(default=None, init=False)
+    """What the best tour is judged by before its cost, where there is such a thing."""
     _improved_at: float = field(default=0.0, init=False)
     _improved_iteration: int = field(default=0, init=False)
     _reported_at: float = field(default=0.0, init=False)
@@ -206,23 +208,27 @@ class Clock:
         places: IntArray,
         iteration: int | None = None,
         weight: float | None = None,
+        first: float | None = None,
     ) -> None:
         """Note a tour, int64[m], if it is better than the best; found now or at an iteration.
 
         With a budget a tour that serves more ``weight`` is better, or as much at less cost.
+        ``first``: where something else is to be small before the cost is, that.
         """
-        more = weight is not None and (
-            self.weight is None or weight > self.weight * (1.0 + ROUNDING)
-        )
-        less = weight is not None and self.weight is not None and weight < self.weight
-        if less or (cost >= self.best * (1.0 - ROUNDING) and not more):
+        first = first if weight is None else -weight
+        if first is not None and self._first is not None and first > self._first:
             return
-        self.best, self.places, self.weight = cost, places, weight
+        ahead = first is not None and (
+            self._first is None or first < self._first - ROUNDING * abs(self._first)
+        )
+        if cost >= self.best * (1.0 - ROUNDING) and not ahead:
+            return
+        self.best, self.places, self.weight, self._first = cost, places, weight, first
         self._improved_at = self.seconds
         self._improved_iteration = self.iterations if iteration is None else iteration
         self.trace.append((self._improved_at, cost if weight is None else weight))
         if self.whole is not None:
-            self.whole.improved(cost, places, weight=weight)
+            self.whole.improved(cost, places, weight=weight, first=first)
         if self.on_improve is not None:
             self._call(self.on_improve, self._improved_at, cost, places)
 

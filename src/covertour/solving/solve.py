@@ -16,7 +16,7 @@ from covertour.problem.errors import InputError, SolveError, did_you_mean, shown
 from covertour.problem.instance import Instance
 from covertour.problem.metric import IntArray
 from covertour.problem.referee import verify
-from covertour.problem.tour import Tour, make_tour
+from covertour.problem.tour import Tour, before_cost, make_tour
 from covertour.search.params import LnsParams
 from covertour.solving.clock import Clock, OnImprove, OnProgress, heeding
 from covertour.solving.loading import load
@@ -130,7 +130,8 @@ def _checked_result(
         if gap is not None and gap <= PROVEN:
             gap = relative_gap(cost, outcome.cost_bound)
     else:
-        clock.improved(cost, tour.places)  # of a method that did not say so itself
+        # Of a method that did not say so itself.
+        clock.improved(cost, tour.places, first=before_cost(instance, tour.places))
         bound = 0.0 if bound is None and cost <= 0.0 else bound
         gap = relative_gap(cost, bound)
     if gap is not None and gap <= PROVEN:

@@ -7,9 +7,10 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from covertour import Instance, LnsParams, random_instance, solve, verify
+from covertour.problem.metric import IntArray
 from covertour.search.construct import complete
-from covertour.search.pool import Member, Pool, absorb, make_pool, may_have_pools, recombine
-from covertour.search.recombine import combine
+from covertour.search.pool import Pool, absorb, make_pool, may_have_pools, recombine
+from covertour.search.recombine import recombine_pairs
 from covertour.search.state import make_state
 from covertour.solving.clock import Clock
 from covertour.solving.stop import MaxIterations, TargetLength
@@ -23,13 +24,37 @@ ENOUGH = 20_000
 
 def rough_pool(instance: Instance, many: int, seed: int = 0) -> Pool:
     """First tours of one instance, each with places served in another order."""
-    pool = make_pool(make_state(instance, seed), seed)
+    pool = make_pool(make_state(instance, seed), seed, many)
     nobody = np.empty(0, dtype=np.int64)
     for _ in range(many):
         serving = pool.random.permutation(instance.n)
         complete(pool.state, nobody, instance.must_visit, serving)
         pool.add(pool.state)
     return pool
+
+
+def pool_of(instance: Instance, *tours: list[int]) -> Pool:
+    """A pool of the given tours."""
+    s = make_state(instance, 0)
+    pool = make_pool(s, 0, len(tours))
+    for tour in tours:
+        pool.put(pool.many, instance.length(tour), s.number[tour])
+        pool.many += 1
+    return pool
+
+
+def take_from_next(pool: Pool, most: int) -> tuple[int, int]:
+    """Let the first tour get a part of the second: how many became shorter, and how many tries."""
+    rows = np.arange(2)
+    better, tried = recombine_pairs(
+        pool.state, pool.tours, rows[:1], rows[1:], 0, 1, most, 0.0, pool.room
+    )
+    return int(better), int(tried)
+
+
+def places(pool: Pool, row: int) -> IntArray:
+    """A tour of the pool by the instance's numbers."""
+    return pool.state.order[pool.stops(row)]
 
 
 def ring(n: int) -> Instance:
@@ -40,30 +65,31 @@ def ring(n: int) -> Instance:
 
 def test_recombined_tours_cover_everything_and_are_shorter() -> None:
     pool = rough_pool(VILLAGES, 10)
-    before = pool.shortest.length
+    before = pool.lengths.min()
     made: list[int] = []
     recombine(pool, Clock(), 0.3, lambda tried, _: made.append(tried))
-    assert pool.shortest.length < 0.97 * before
+    assert pool.lengths.min() < 0.97 * before
     assert sum(made) > 20
-    for length, stops in pool.members:
-        tour = pool.state.order[stops]
+    for row in range(pool.many):
+        tour = places(pool, row)
         assert verify(VILLAGES, tour).ok
-        assert VILLAGES.length(tour) == pytest.approx(length)
+        assert VILLAGES.length(tour) == pytest.approx(pool.lengths[row])
 
 
 def test_a_better_part_is_taken_and_a_worse_one_is_not() -> None:
     instance = ring(24)
-    s = make_state(instance, 0)
-    good = s.number[np.arange(24)]
-    crossed = good.copy()
-    crossed[5:8] = crossed[5:8][::-1]  # two legs that cross where the good tour has none
-    pool = make_pool(s, 0)
-    length = instance.length(s.order[crossed])
-    size, tried = combine(s, crossed, good, length, 5, 0.0, pool.room)
-    assert (size, tried) == (24, 1)
-    assert s.tour["length"] == pytest.approx(instance.length(np.arange(24)))
-    size, tried = combine(s, good, crossed, instance.length(np.arange(24)), 5, 0.0, pool.room)
-    assert (size, tried) == (0, 0)
+    good = list(range(24))
+    crossed = [
+        *range(5),
+        7,
+        6,
+        5,
+        *range(8, 24),
+    ]  # two legs that cross
+    pool = pool_of(instance, crossed, good)
+    assert take_from_next(pool, 5) == (1, 1)
+    assert pool.lengths[0] == pytest.approx(instance.length(good))
+    assert take_from_next(pool_of(instance, good, crossed), 5) == (0, 0)
 
 
 def detour() -> tuple[Instance, list[int], list[int]]:
@@ -84,28 +110,34 @@ def detour() -> tuple[Instance, list[int], list[int]]:
 
 def test_a_part_brings_the_part_that_covers_what_it_leaves_uncovered() -> None:
     instance, first, second = detour()
-    s = make_state(instance, 0)
-    pool = make_pool(s, 0)
-    size, tried = combine(
-        s, s.number[first], s.number[second], instance.length(first), 1, 0.0, pool.room
-    )
-    assert (size, tried) == (21, 1)
-    assert s.tour["length"] == pytest.approx(instance.length(second))
-    assert verify(instance, s.order[pool.room.found[:size]]).ok
+    pool = pool_of(instance, first, second)
+    assert take_from_next(pool, 1) == (1, 1)
+    assert pool.lengths[0] == pytest.approx(instance.length(second))
+    assert verify(instance, places(pool, 0)).ok
+
+
+def test_a_part_that_was_in_vain_is_not_tried_again() -> None:
+    pool = rough_pool(VILLAGES, 2, seed=1)
+    while take_from_next(pool, 20)[0]:
+        pass
+    state = int(pool.state.tour["random"])
+    pool.tours.tried[0] = 0
+    _, tried = take_from_next(pool, 20)
+    assert tried > 0
+    pool.state.tour["random"] = state  # the tours are taken apart in the same way
+    assert take_from_next(pool, 20) == (0, 0)
 
 
 def test_all_better_parts_of_another_tour_are_absorbed() -> None:
     instance = ring(40)
-    s = make_state(instance, 0)
-    good = s.number[np.arange(40)]
-    one, other = good.copy(), good.copy()
-    one[5:8], one[15:18] = one[5:8][::-1], one[15:18][::-1]
-    other[30:33] = other[30:33][::-1]
-    pool = make_pool(s, 0)
-    pool.members.append(Member(instance.length(s.order[one]), one))
-    absorb(pool, Member(instance.length(s.order[other]), other), Clock(), 0.0, lambda *_: None)
-    assert pool.shortest.length == pytest.approx(instance.length(np.arange(40)))
-    assert len(pool.members) == 3  # the tour, and what it became part by part
+    one = [*range(5), 7, 6, 5, *range(8, 15), 17, 16, 15, *range(18, 40)]
+    pool = pool_of(instance, one)
+    s = make_state(instance, 1)
+    absent = np.empty(0, dtype=np.int64)
+    complete(s, absent, absent, np.arange(40))  # the circle itself
+    absorb(pool, s, Clock(), 0.0, lambda *_: None)
+    assert pool.lengths[0] == pytest.approx(instance.length(np.arange(40)))
+    assert pool.many == 1
 
 
 def test_no_more_tours_are_made_than_iterations_are_allowed() -> None:
@@ -117,11 +149,13 @@ def test_no_more_tours_are_made_than_iterations_are_allowed() -> None:
 
 def test_the_same_tours_are_left_once() -> None:
     pool = rough_pool(VILLAGES, 3)
-    pool.members *= 2
+    lengths = sorted(pool.lengths)
+    pool.add(pool.state)
+    assert pool.many == 4
     pool.forget()
-    lengths = [member.length for member in pool.members]
-    assert lengths == sorted(set(lengths))
-    assert len(lengths) == 3
+    assert list(pool.lengths) == lengths
+    for row in range(pool.many):
+        assert VILLAGES.length(places(pool, row)) == pytest.approx(lengths[row])
 
 
 @pytest.mark.parametrize("workers", [1, 3])

@@ -294,20 +294,24 @@ def _note(s, kind, a, b):
 @inner
 def _enter(s, stop, after):
     """Insert without log or length."""
-    at = s.at
     _cover(s, stop)
     _link(s, stop, after)
-    size = s.tour.size
-    s.lists[STOPS, size] = stop
-    at[stop].stop_at = size
-    s.tour.size = size + 1
-    block = at[stop].block
-    first = s.blocks[block, FIRST_STOP]
+    _list(s, stop)
+
+
+@inner
+def _list(s, stop):
+    """Put a stop into the list of stops and into its block."""
+    at = s.at
+    at[stop].stop_at = s.tour.size
+    s.lists[STOPS, s.tour.size] = stop
+    s.tour.size += 1
+    first = s.blocks[at[stop].block, FIRST_STOP]
     at[stop].in_next = first
     at[stop].in_prev = NOWHERE
     if first != NOWHERE:
         at[first].in_prev = stop
-    s.blocks[block, FIRST_STOP] = stop
+    s.blocks[at[stop].block, FIRST_STOP] = stop
 
 
 @inner
@@ -466,20 +470,29 @@ least_length = for_both(lambda s: 0.0, lambda s: s.goal.tally.base)
 @inner
 def load_tour(s, places, size):
     """Make the state hold the tour places[:size] (int64), with log, queue and spares empty."""
-    while s.tour.size > 0:
-        _leave(s, s.lists[STOPS, 0])
-    after = NOWHERE
+    at = s.at
+    clear_queue(s)
+    for index in range(size):
+        at[places[index]].queued = 1  # stays if it is there: it is cover that takes time to count
+    for index in range(s.tour.size - 1, -1, -1):
+        if at[s.lists[STOPS, index]].queued == 0:
+            _leave(s, s.lists[STOPS, index])
     length = least_length(s)
+    before = Place(places[size - 1]) if size > 0 else NOWHERE
     for index in range(size):
         stop = Place(places[index])
-        _enter(s, stop, after)
-        if after != NOWHERE:
-            length += max(distance(s, after, stop), 0.0)  # but for legs that must stay
-        after = stop
-    if size > 0:
-        length += max(distance(s, after, Place(places[0])), 0.0)
+        at[stop].queued = 0
+        if at[stop].stop_at < 0:
+            _cover(s, stop)
+            _list(s, stop)
+        at[before].next = stop
+        at[before].leg = distance(s, before, stop)
+        length += max(at[before].leg, 0.0)  # but for legs that must stay
+        at[stop].prev = before
+        at[stop].label = index * STEP
+        before = stop
+    s.tour.top = (size - 1) * STEP
     s.tour.length = length
     s.tour.log = 0
     clear_spare(s)
-    clear_queue(s)
     refresh_all(s)

@@ -32,7 +32,6 @@ from covertour.search.pool import (
     POOL_FROM,
     USUAL_SPEED,
     WORTH,
-    Member,
     absorb,
     make_pool,
     may_have_pools,
@@ -49,16 +48,22 @@ REGIONS_FROM, REGIONS_FROM_TOGETHER = 7_000, 900
 WIDEST = 8
 """A region has at least so many times the places that a stop may cover."""
 
-LAST_POOL = 4.0
+FIRST_POOL, POOL_GROWTH = 300, 4
+"""The iterations per stop of the first pool; each next one has so many times as many."""
+
+LAST_POOL = 5.0
 """A pool that could be made so many times in what is left takes it all."""
 
-FEWEST_MEMBERS = 6
-"""A pool has fewer members than it may have where there is no time for a cycle of each, but not
-fewer than this."""
+ANNEALED = 0.4
+"""The share of a pool's iterations in which its members are annealed; the others are for
+recombining them and for warm cycles from the best tour."""
 
-WARM_SHARE, WARM_CYCLE, WARM_HEAT = 0.3, 25, 0.3
-"""The share of a pool's iterations that is for recombining it and for warm cycles from its best
-tour; the iterations of such a cycle per stop; and the temperature at its start, in mean legs."""
+FEWEST_MEMBERS, MEMBERS = 6, 2.5
+"""A pool has at least so many members; and so many times the square root of the iterations per stop
+in which they are annealed, so that more iterations make for more members and for better ones."""
+
+WARM_CYCLE, WARM_HEAT = 25, 0.3
+"""The iterations of a warm cycle per stop, and the temperature at its start, in mean legs."""
 
 CHEAPER_EVERY = 3
 """With a budget: in every so many cycles as much is to be served for less, in the others more."""
@@ -321,47 +326,45 @@ def _search_pools(
 
     The members of a pool are annealed from first tours of their own, and recombined with the best
     of the pools before. The best one is then annealed again and again, not very hot, and gets the
-    parts that became shorter. Each pool takes twice as long as the one before, and the last one all
-    that is left.
+    parts that became shorter. Each pool takes longer than the one before, and has more members; the
+    last one takes all that is left.
     """
     leader, stops = team[0], len(team[0].tour)
     leg = leader.length / stops
-    pool = make_pool(leader.state, seed)
+    pool = make_pool(leader.state, seed, params.members + len(team))
     nobody = np.empty(0, dtype=np.int64)
-    planned, last, spared = params.first_cycle * stops, False, 0.0
-    enough = (1.0 - WARM_SHARE) * len(team) * _allowed(clock, len(team)) / planned
-    members = int(min(params.members, max(enough, FEWEST_MEMBERS)))
+    planned, last = FIRST_POOL * stops, False
 
     def ran(made: int, seconds: float) -> None:
         clock.ran(made, seconds)
         leader.anneal["iterations"] += made
-        shortest = pool.shortest
-        if shortest.length < leader.length:
-            size = len(shortest.stops)
-            leader.best[:size] = shortest.stops
-            leader.anneal["best"], leader.anneal["best_size"] = shortest.length, size
+        if pool.lengths.min() < leader.length:
+            ring = pool.stops(pool.shortest)
+            leader.best[: len(ring)] = ring
+            leader.anneal["best"], leader.anneal["best_size"] = pool.lengths.min(), len(ring)
             leader.anneal["improved"] = leader.anneal["iterations"]
             _tell(instance, clock, leader)
         clock.report()
 
     while not clock.over and not last:
         began = clock.iterations
+        left = _left(clock) if began > 0 else len(team) * _allowed(clock, len(team))
+        last = _limited(clock) and left < LAST_POOL * planned
+        each = ANNEALED * (left if last else planned) / stops
+        members = int(min(params.members, max(MEMBERS * each**0.5, FEWEST_MEMBERS)))
         rounds = -(-members // len(team))
         for worker in team:
             worker.anneal["hot"] = params.hot_long * leg
         for done in range(rounds):
-            iterations = planned
-            if _limited(clock) and (clock.counted or clock.iterations > 0):
-                left = _left(clock) // len(team)
-                if not last and left < LAST_POOL * (rounds - done) * planned:
-                    last, spared = True, WARM_SHARE * left
-                if last:
-                    iterations = int(max(0.0, left - spared) / (rounds - done))
-            if done > 0 or pool.members:
+            made, whole = clock.iterations - began, planned
+            if last:
+                whole = made + (_left(clock) if clock.iterations > 0 else int(left))
+            iterations = int((ANNEALED * whole - made) / (rounds - done) / len(team))
+            if done > 0 or pool.many > 0:
                 for worker in team:
                     anywhere = pool.random.permutation(instance.n)
                     complete(worker.state, nobody, instance.must_visit, anywhere)
-            if not _cycle(instance, team, clock, threads, iterations, 1.0):
+            if not _cycle(instance, team, clock, threads, max(1, iterations), 1.0):
                 return
             _share(team)
             for worker in team:
@@ -369,20 +372,18 @@ def _search_pools(
         recombine(pool, clock, params.noise, ran)
         for worker in team:
             worker.anneal["hot"] = WARM_HEAT * leg
-        until = began + (clock.iterations - began) / (1.0 - WARM_SHARE)
-        while not clock.over and (last or clock.iterations < until):
+        while not clock.over and (last or clock.iterations < began + planned):
             _share(team)
             for worker in team:
                 restart(worker.state, worker.anneal, worker.best)
             if not _cycle(instance, team, clock, threads, WARM_CYCLE * stops, 1.0):
                 return
-            ends = [pool.member(worker.state) for worker in team]
             best = best_of(team)
-            pool.members.append(Member(best.length, best.ring))
-            for end in ends:
-                absorb(pool, end, clock, params.noise, ran)
+            pool.put(pool.shortest, best.length, best.ring)
+            for worker in team:
+                absorb(pool, worker.state, clock, params.noise, ran)
         pool.forget()
-        planned *= 2
+        planned *= POOL_GROWTH
     _share(team)
 
 

@@ -27,9 +27,9 @@ class LnsParams:
     one takes all that is left if that is less than ``last_cycle`` times its own. Up to
     ``short_tour`` stops several cycles find more than a long one; above, one cycle takes it all.
 
-    *A pool.* Tours of a few dozen to ``short_tour`` stops are searched for ``members`` at a time,
-    or fewer in a short search, each in a cycle of its own, and then recombined; the cycles of the
-    next pool are twice as long.
+    *A pool.* Tours of a few dozen to ``short_tour`` stops are searched for in pools of up to
+    ``members`` tours, fewer in a short search, each annealed in a cycle of its own and all then
+    recombined; the next pool is longer and has more of them.
     With 0 members there are only cycles, each from the best tour so far.
 
     *An iteration* removes up to ``most_removed`` stops. A share ``swaps`` of them swap two
@@ -51,7 +51,7 @@ class LnsParams:
     growth: float = 1.5
     last_cycle: float = 2.5
     short_tour: int = 500
-    members: int = 16
+    members: int = 100
     most_removed: int = 6
     swaps: float = 0.4
     swaps_from: int = 24

@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
-from typing import NamedTuple
 
 import numpy as np
 
 from covertour.problem.instance import Instance
-from covertour.problem.metric import IntArray
+from covertour.problem.metric import FloatArray, IntArray
 from covertour.search.blocks import expected_stops
 from covertour.search.construct import complete
-from covertour.search.recombine import Room, combine, present, room_for
+from covertour.search.parts import REMEMBERED, Room, Tours, room_for
+from covertour.search.recombine import keep_tour, recombine_pairs
 from covertour.search.state import State, make_state
 from covertour.solving.clock import Clock
+from covertour.solving.stop import NEVER
 
 SURVIVORS = 4
 """How many of the tours are in the next pool too."""
@@ -29,58 +30,76 @@ POOL_FROM = 40
 """Tours of at least so many stops are searched for in pools; on shorter ones cycles of annealing
 find all that there is to find."""
 
+PATIENCE = 6
+"""So many times each tour is tried with another one in vain before they are left alone."""
+
 WORTH = 150
 """Iterations per stop of the tour that a search must be allowed to make for a pool to pay."""
 
 USUAL_SPEED = 100_000.0
 """Iterations per second, where that has to be known before any is made."""
 
-MOST_PARTS = 20
-"""How many parts of one tour are tried in another, those that promise most first."""
-
-
-class Member(NamedTuple):
-    """A tour of the pool: its length, and its stops by the state's numbers, int64[t]."""
-
-    length: float
-    stops: IntArray
+PAIRS_AT_ONCE = 8
+"""After so many pairs of tours somebody looks at the clock."""
 
 
 @dataclass
 class Pool:
-    """The tours so far, with the state in which new ones are made."""
+    """The tours so far, the first ``many`` rows of ``tours``, with the state to make new ones in.
+
+    There is a row more than the pool may have members, for a guest.
+    """
 
     state: State
     random: np.random.Generator
-    members: list[Member]
+    tours: Tours
     room: Room
-    places: IntArray
+    many: int = 0
 
     @property
-    def shortest(self) -> Member:
-        """The shortest tour."""
-        return min(self.members, key=lambda member: member.length)
+    def lengths(self) -> FloatArray:
+        """The lengths of the tours, float64[many]."""
+        return self.tours.length[: self.many]
 
-    def member(self, s: State) -> Member:
-        """The tour of a state."""
-        size = present(s, self.places)
-        return Member(float(s.tour["length"]), self.places[:size].copy())
+    @property
+    def shortest(self) -> int:
+        """The row of the shortest tour."""
+        return int(np.argmin(self.lengths))
+
+    def stops(self, row: int) -> IntArray:
+        """The stops of a tour in order, by the state's numbers, int64[t]."""
+        return self.tours.places[row, : self.tours.size[row]]
 
     def add(self, s: State) -> None:
         """Add the tour of a state."""
-        self.members.append(self.member(s))
+        keep_tour(s, self.tours, self.many)
+        self.tours.tried[self.many] = 0
+        self.many += 1
+
+    def put(self, row: int, length: float, stops: IntArray) -> None:
+        """Write a tour to a row."""
+        self.tours.places[row, : len(stops)] = stops
+        self.tours.size[row], self.tours.length[row] = len(stops), length
 
     def forget(self) -> None:
         """Leave only the shortest tours, each once."""
-        by_length = {round(member.length, 12): member for member in self.members}
-        self.members = [by_length[length] for length in sorted(by_length)][:SURVIVORS]
+        _, rows = np.unique(np.round(self.lengths, 12), return_index=True)
+        rows = rows[:SURVIVORS]
+        for old, new in zip(self.tours, (array[rows] for array in self.tours), strict=True):
+            old[: len(rows)] = new
+        self.many = len(rows)
 
 
-def make_pool(s: State, seed: int) -> Pool:
-    """An empty pool."""
-    random = np.random.default_rng(seed)
-    places = np.empty(len(s.at), dtype=np.int64)
-    return Pool(s, random, [], room_for(s), places)
+def make_pool(s: State, seed: int, members: int) -> Pool:
+    """An empty pool, for so many members beside the survivors."""
+    rows, n = members + SURVIVORS + 1, len(s.at)
+    tours = Tours(
+        places=np.empty((rows, n), dtype=np.int64),
+        size=np.zeros(rows, dtype=np.int64),
+        length=np.empty(rows),
+        tried=np.zeros((rows, REMEMBERED), dtype=np.uint64),
+    )
+    return Pool(s, np.random.default_rng(seed), tours, room_for(s))
 
 
 def may_have_pools(instance: Instance) -> bool:
@@ -91,54 +110,60 @@ def may_have_pools(instance: Instance) -> bool:
 
 def load_kernels(instance: Instance) -> None:
     """Compile or load the kernels of pools for an instance of a kind."""
-    pool = make_pool(make_state(instance, 0), 0)
+    pool = make_pool(make_state(instance, 0), 0, 1)
     nobody = np.empty(0, dtype=np.int64)
     complete(pool.state, nobody, instance.must_visit, np.arange(instance.n))
     pool.add(pool.state)
-    tour = pool.shortest.stops
-    combine(pool.state, tour, tour, pool.shortest.length, 0, 0.0, pool.room)
+    rows = np.zeros(1, dtype=np.int64)
+    recombine_pairs(pool.state, pool.tours, rows, rows, 0, 0, 0, 0.0, pool.room)
 
 
 def recombine(pool: Pool, clock: Clock, noise: float, ran: Callable[[int, float], None]) -> None:
-    """Recombine the tours until that shortens none of them.
+    """Recombine the tours until that has shortened none of them for a while.
 
     ``ran`` is called with the number of tours that were made and the seconds that it took.
     """
-    s, better = pool.state, True
-    while better and not clock.over:
-        better = False
-        order = pool.random.permutation(len(pool.members))
-        for mother, father in zip(order, np.roll(order, -1), strict=True):
+    failed = 0
+    while failed < PATIENCE and not clock.over:
+        mothers = pool.random.permutation(pool.many)
+        fathers = np.roll(mothers, -1)
+        better = 0
+        for first in range(0, pool.many, PAIRS_AT_ONCE):
             if clock.over:
                 return
-            begin = perf_counter()
-            most = min(MOST_PARTS, clock.iterations_left)
-            length, stops = pool.members[mother]
-            size, tried = combine(
-                s, stops, pool.members[father].stops, length, most, noise, pool.room
-            )
-            if size > 0:
-                found = pool.room.found[:size].copy()
-                pool.members[mother] = Member(float(s.tour["length"]), found)
-                better = True
-            ran(tried, perf_counter() - begin)
+            last = min(first + PAIRS_AT_ONCE, pool.many)
+            better += _pair(pool, mothers, fathers, first, last, clock, noise, ran)
+        failed = 0 if better else failed + 1
 
 
 def absorb(
-    pool: Pool, other: Member, clock: Clock, noise: float, ran: Callable[[int, float], None]
+    pool: Pool, s: State, clock: Clock, noise: float, ran: Callable[[int, float], None]
 ) -> None:
-    """Add the shortest tour with all parts of another one that make it shorter, if there are any.
+    """Let the shortest tour have all parts of the tour of a state that make it shorter.
 
     ``ran`` is called as by :func:`recombine`.
     """
-    s, better = pool.state, True
-    while better and not clock.over:
-        begin = perf_counter()
-        most = min(MOST_PARTS, clock.iterations_left)
-        length, stops = pool.shortest
-        size, tried = combine(s, stops, other.stops, length, most, noise, pool.room)
-        better = size > 0
-        if better:
-            found = pool.room.found[:size].copy()
-            pool.members.append(Member(float(s.tour["length"]), found))
-        ran(tried, perf_counter() - begin)
+    mothers, fathers = np.array([pool.shortest]), np.array([pool.many])
+    keep_tour(s, pool.tours, pool.many)
+    while not clock.over and _pair(pool, mothers, fathers, 0, 1, clock, noise, ran):
+        pass
+
+
+def _pair(
+    pool: Pool,
+    mothers: IntArray,
+    fathers: IntArray,
+    first: int,
+    last: int,
+    clock: Clock,
+    noise: float,
+    ran: Callable[[int, float], None],
+) -> int:
+    """Recombine some pairs of tours; how many tours became shorter."""
+    begin = perf_counter()
+    most = min(clock.iterations_left, NEVER)
+    better, tried = recombine_pairs(
+        pool.state, pool.tours, mothers, fathers, first, last, most, noise, pool.room
+    )
+    ran(int(tried), perf_counter() - begin)
+    return int(better)

@@ -144,7 +144,7 @@ def _prove(
     return Proof(
         places=incumbent.places,
         cost=incumbent.cost,
-        bound=incumbent.proven_bound(queue),
+        bound=incumbent.proven_bound(queue.lowest_bound()),
         nodes=tree.nodes if tree is not None else 0,
         cuts=tree.cuts if tree is not None else 0,
         warnings=tuple(tree.warnings) if tree is not None else (),

@@ -69,8 +69,7 @@ class Problem:
     ``spare``: what the others may weigh in tours worth looking for, infinite where nothing is said.
     ``budget``: None where the cost is minimised; else the weight that is left out is, of which
     ``lost`` is out of reach. ``joint``: the place that closes an open tour, which has to ``begin``
-    and ``end`` there, None for anywhere. ``integral``: whether what is minimised is a whole number
-    for all tours.
+    and ``end`` there, None for anywhere.
     """
 
     distance: FloatArray
@@ -89,7 +88,6 @@ class Problem:
     joint: int | None
     begin: int | None
     end: int | None
-    integral: bool
 
     @property
     def n(self) -> int:
@@ -218,7 +216,6 @@ def make_problem(
         spare = float(service.weight.sum()) - service.least
     elif by_weight and known_weight > service.sure:
         spare = float(service.weight.sum()) - (known_weight - service.sure)
-    whole_lost = service.whole and float(lost).is_integer()
     return Problem(
         distance=distance,
         allowed=allowed,
@@ -236,7 +233,6 @@ def make_problem(
         joint=real if instance.open else None,
         begin=instance.depot,
         end=instance.end,
-        integral=whole_lost if by_weight else instance.integral,
     )
 
 

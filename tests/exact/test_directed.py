@@ -10,9 +10,12 @@ import pytest
 
 from covertour import InputError, Instance, MaxSeconds, solve, verify
 from covertour.exact import directed
-from covertour.exact.directed import add_own_cuts, check_directed, prove_directed
+from covertour.exact.branch_and_cut import prove
+from covertour.exact.directed import add_own_cuts
 from covertour.exact.directed_program import Program
 from covertour.exact.enumeration import shortest_tour
+from covertour.exact.formulation import check_provable, make_problem
+from covertour.exact.incumbent import Incumbent
 from covertour.solving.clock import Clock
 
 
@@ -56,7 +59,7 @@ def test_the_proven_tour_is_the_shortest(seed: int) -> None:
     except InputError:
         pytest.skip("nobody covers some place")
     everywhere = np.setdiff1d(np.arange(n), instance.forbidden)
-    proof = prove_directed(instance, everywhere, Clock())
+    proof = prove(instance, everywhere, Clock())
     assert verify(instance, proof.places).ok
     assert instance.length(proof.places) == pytest.approx(best, rel=1e-6, abs=1e-9)
     assert proof.bound == pytest.approx(best, rel=1e-6, abs=1e-9)
@@ -87,7 +90,7 @@ def test_what_tours_must_do_besides_is_proven_too(wishes: dict[str, Any]) -> Non
             ends = [instance.depot, instance.end]
             inner = [place for place in range(6) if place not in ends]
             start = np.array([place for place in (ends[0], *inner, ends[1]) if place is not None])
-        proof = prove_directed(instance, start, Clock())
+        proof = prove(instance, start, Clock())
         best = cheapest(instance)
         assert verify(instance, proof.places).ok
         assert instance.cost(proof.places) == pytest.approx(best, rel=1e-6)
@@ -98,7 +101,8 @@ def test_reduced_costs_are_those_of_the_solver() -> None:
     """Of the arcs in the program HiGHS says them too; the others are priced by the same formula."""
     rng = np.random.default_rng(1)
     instance = Instance.from_matrix(rng.random((30, 30)), nearest=3)
-    program = Program(instance, np.arange(30))
+    best = Incumbent(instance, Clock(), np.arange(30))
+    program = Program(instance, make_problem(instance), best)
     for _ in range(5):
         assert program.solve(10.0)
         add_own_cuts(program)
@@ -122,15 +126,38 @@ def test_a_middling_instance_is_proven_by_solve() -> None:
     assert verify(instance, result.tour).ok
 
 
+@pytest.mark.parametrize("wishes", [{"budget": 6.0}, {"quota": 0.6}, {"budget": 5.0, "demand": 2}])
+def test_streets_that_are_only_seemingly_one_way_change_nothing(wishes: dict[str, Any]) -> None:
+    """Where one goes uphill and down again closed tours are as long as on the flat."""
+    rng = np.random.default_rng(5)
+    points, height = rng.random((14, 2)), rng.random(14) / 2
+    flat = np.hypot(*(points[:, None] - points).transpose(2, 0, 1)) + 1.0
+    wishes |= {"weight": rng.integers(1, 50, 14), "visit_cost": rng.random(14) / 4}
+    np.fill_diagonal(flat, 0.0)
+    sets = [np.argsort(row)[:4].tolist() for row in flat]
+    hilly = flat + height - height[:, None]
+    one, other = (Instance.from_matrix(m, sets=sets, **wishes) for m in (flat, hilly))
+    assert one.symmetric
+    assert not other.symmetric
+    start = np.arange(14) if one.budget is None else np.array([0])
+    flat_proof, proof = (prove(instance, start, Clock()) for instance in (one, other))
+    assert flat_proof.optimal
+    assert proof.optimal
+    assert not proof.warnings
+    assert proof.weight == flat_proof.weight
+    assert proof.bound == pytest.approx(flat_proof.bound, rel=1e-6)
+    assert proof.cost == pytest.approx(flat_proof.cost, rel=1e-6)
+    assert verify(other, proof.places).ok
+
+
 def test_a_proof_without_time_is_a_bound_all_the_same() -> None:
     rng = np.random.default_rng(3)
     instance = Instance.from_matrix(rng.random((30, 30)), nearest=3)
-    proof = prove_directed(instance, np.arange(30), Clock(MaxSeconds(0)))
+    proof = prove(instance, np.arange(30), Clock(MaxSeconds(0)))
     assert 0.0 <= proof.bound <= instance.length(proof.places)
 
 
-def test_what_cannot_be_proven_is_refused() -> None:
-    rng = np.random.default_rng(3)
-    instance = Instance.from_matrix(rng.random((30, 30)), nearest=3, budget=2.0)
-    with pytest.raises(InputError, match="takes no budget where the way back can be longer"):
-        check_directed(instance)
+def test_too_many_places_are_refused() -> None:
+    instance = Instance.from_matrix(np.triu(np.ones((2_001, 2_001)), 1), nearest=3)
+    with pytest.raises(InputError, match="at most 2,000 places where the way back can be longer"):
+        check_provable(instance)

@@ -10,6 +10,7 @@ from covertour.exact import formulation
 from covertour.exact.formulation import make_problem
 from covertour.exact.incumbent import is_covering_tour
 from covertour.exact.point import make_point
+from covertour.exact.serving import unit_of
 from covertour.exact.short import shortest_of_one_or_two
 
 
@@ -98,3 +99,19 @@ def test_the_weight_of_sets_is_the_same_by_sparse_products(seed, monkeypatch):
     assert problem.weight_in_sets(weight, sides) == pytest.approx(dense)
     sums = [[weight[t][side[t] > 0].sum() for t in problem.hit_sets] for side in sides]
     assert dense == pytest.approx(np.array(sums))
+
+
+@pytest.mark.parametrize(
+    ("weights", "unit"),
+    [
+        ([0, 3, 12], 1.0),
+        ([0.5, 3, 12.25], 0.01),
+        ([0.1, 0.2, 0.7], 0.1),
+        ([0.125], 0.001),
+        ([1 / 7, 1.0], None),
+        ([1e9, 1.0], None),
+        ([1e3, 1e-6], None),
+    ],
+)
+def test_weights_are_multiples_of_their_unit(weights, unit):
+    assert unit_of(np.array(weights, dtype=float)) == unit

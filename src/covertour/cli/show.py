@@ -276,8 +276,8 @@ def live_line(
         if math.isfinite(seconds):
             clock = f"{progress.seconds:.1f} of {seconds:g} s"
         parts = [clock, measure(instance, progress.length)]
-        if progress.bound is not None and progress.bound > 0:
-            parts.append(f"gap {progress.length / progress.bound - 1:.2%}")
+        if progress.gap is not None:
+            parts.append(f"gap {progress.gap:.2%}")
         parts.append(f"{progress.iterations / max(progress.seconds, 1e-9):,.0f} iterations/s")
         parts.append(f"improved {progress.idle_seconds:.1f} s ago")
         while len(parts) > 1 and sum(len(part) + 2 for part in parts) > console.width:

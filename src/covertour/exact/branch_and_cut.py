@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from covertour.exact.directed import DirectedSearch
 from covertour.exact.formulation import Problem, check_provable, make_problem
 from covertour.exact.incumbent import Incumbent
 from covertour.exact.nodes import NodeQueue
@@ -94,7 +95,8 @@ def prove(
     linear program of its own; at the root they look for cuts, and for tours by ``another``. What
     several prove holds as well; but which nodes they look at, so how many there are, which of
     equally good tours is found, and how far an unfinished proof comes, depends on who is faster.
-    One worker does the same whenever it is asked.
+    One worker does the same whenever it is asked. Where the way back may be longer than the way
+    there it is one worker, without ``improve``, and linear programs count as nodes.
     """
     check_provable(instance)
     proof = _prove(
@@ -128,26 +130,37 @@ def _prove(
     incumbent = Incumbent(instance, clock, start, least_weight)
     queue = NodeQueue()
     tree: Tree | None = None
+    directed: DirectedSearch | None = None
     try:
         problem = make_problem(instance, least_weight, incumbent.weight)
         queue = NodeQueue(problem.used)
         short = _short_tour(instance, problem, incumbent)
         if short is not None:
             incumbent.offer(short)
-        if incumbent.value > 0.0 and problem.allowed.sum() >= SHORTEST_TOUR:
+        if incumbent.value <= 0.0 or problem.allowed.sum() < SHORTEST_TOUR:
+            queue.active.clear()
+        elif not instance.symmetric:
+            directed = DirectedSearch(problem, incumbent, clock)
+            directed.run()
+        else:
             tree = Tree(incumbent, queue, clock, improve, another)
             search(tree, problem, seed, workers)
-        else:
-            queue.active.clear()
     except Over:
         pass
+    lowest, nodes, cuts = queue.lowest_bound(), 0, 0
+    warnings: tuple[str, ...] = ()
+    if directed is not None:
+        lowest, nodes = directed.lowest, directed.programs
+        cuts, warnings = directed.cuts, directed.warnings
+    elif tree is not None:
+        nodes, cuts, warnings = tree.nodes, tree.cuts, tuple(tree.warnings)
     return Proof(
         places=incumbent.places,
         cost=incumbent.cost,
-        bound=incumbent.proven_bound(queue),
-        nodes=tree.nodes if tree is not None else 0,
-        cuts=tree.cuts if tree is not None else 0,
-        warnings=tuple(tree.warnings) if tree is not None else (),
+        bound=incumbent.proven_bound(lowest),
+        nodes=nodes,
+        cuts=cuts,
+        warnings=warnings,
         weight=incumbent.weight if incumbent.by_weight else None,
     )
 

@@ -4,39 +4,29 @@ The relaxation of :mod:`covertour.exact.directed_program` is tightened by cuts. 
 cost is more than what the best tour is above the bound are in no better tour and leave for good.
 What is left is branched on, place by place, with more cuts at every node.
 
-Without its direction a tour of at least three stops is one of the undirected program, so with many
-places its cuts serve here too; tours of two stops are looked up then.
+Without its direction a tour of at least three stops is one of the undirected program: with x_e the
+sum of both arcs between the ends of e it satisfies every inequality of
+:mod:`covertour.exact.separation`, those for quotas and budgets included, for these speak of stops,
+of what is served, and of how often borders are crossed, not of lengths. So they serve here too,
+where there are many places or some may be left out; with few places the cuts of
+:func:`covertour.exact.directed_program.cut_around` do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import cached_property
 from heapq import heappop, heappush
 from itertools import count
 
 import numpy as np
 
 from covertour.exact.directed_program import Program, Side, cut_around, violated
-from covertour.exact.formulation import Problem, make_problem
+from covertour.exact.formulation import Problem
+from covertour.exact.incumbent import Incumbent
 from covertour.exact.point import Point, make_point
 from covertour.exact.separation import separate
-from covertour.problem.coverage import Sets
-from covertour.problem.errors import InputError
 from covertour.problem.instance import Instance
-from covertour.problem.metric import IntArray
 from covertour.solving.clock import Clock
-
-MOST_PLACES = 2_000
-"""Above this the table of all arcs, which every proof prices, takes too long."""
-
-HANDLES = frozenset(("demand", "quota", "visit cost", "open"))
-"""What an instance may ask for beyond the plain problem."""
-
-SAME_COST = 2e-7
-"""Tours within this share of the best one are not told apart."""
 
 VIOLATED = 1e-4
 """A cut that is broken by less than this is not worth adding."""
@@ -60,145 +50,64 @@ COMPILED_FROM = 80
 CAPACITY = 1_000_000
 """Flows are computed in whole numbers: so many make 1."""
 
+UNRESOLVED = "a node could not be closed by its bound"
+
 Fixed = dict[int, float]
 """The columns that a node of the tree has decided, and how."""
 
 
-@dataclass(frozen=True, eq=False)
-class DirectedProof:
-    """The best tour, ``places`` int64[m], and the ``bound``: no tour costs less."""
-
-    places: IntArray
-    bound: float
-
-
-def check_directed(instance: Instance) -> None:
-    """An error where an instance with one-way streets cannot be proven."""
-    if beyond := instance.features - HANDLES:
-        raise InputError(
-            f"{instance.name}: the exact method takes no {', '.join(sorted(beyond))} where the way "
-            "back can be longer than the way there (distances are not symmetric)"
-        )
-    if instance.n > MOST_PLACES:
-        raise InputError(
-            f"{instance.name}: the exact method takes at most {MOST_PLACES:,} places where the way "
-            f"back can be longer than the way there, not {instance.n:,}"
-        )
-
-
-def prove_directed(instance: Instance, start: IntArray, clock: Clock) -> DirectedProof:
-    """Prove how cheap a tour can be, from the covering tour ``start``, int64[m].
-
-    The clock counts linear programs as iterations and hears of every better tour and of the bound.
-    When it is over, what is proven so far is returned.
-    """
-    check_directed(instance)
-    proof = _Proof(instance, np.asarray(start, dtype=np.int64), clock)
-    with suppress(_Over):
-        proof.run()
-    return DirectedProof(proof.places, min(proof.bound, proof.cost))
+def uses_compiled_cuts(instance: Instance) -> bool:
+    """Whether an instance with one-way streets is proven with the cuts of undirected tours."""
+    return instance.n >= COMPILED_FROM or instance.partial
 
 
 class _Over(Exception):
     """The caller's clock is over."""
 
 
-class _Proof:
-    """The state of one proof: the best tour and its cost, and the bound.
+class DirectedSearch:
+    """The search for a better tour of at least three stops.
 
+    ``lowest``: no such tour has a lower value; infinite in the end, where none is left to be found.
+    ``programs``: how many linear programs were solved, ``cuts``: how many inequalities were found.
     ``gains``: what it was seen to bring to fix a column at 0 or at 1, scaled.
     """
 
-    def __init__(self, instance: Instance, start: IntArray, clock: Clock) -> None:
-        self.instance = instance
+    def __init__(self, problem: Problem, incumbent: Incumbent, clock: Clock) -> None:
+        self.problem = problem
+        self.incumbent = incumbent
         self.clock = clock
-        self.places = start
-        self.cost = instance.cost(start)
-        self.bound = 0.0
+        self.lowest = 0.0
+        self.programs = 0
+        self.cuts = 0
+        self.warnings: tuple[str, ...] = ()
         self.gains: dict[tuple[int, float], list[float]] = {}
-        self.knows_pairs = instance.n >= COMPILED_FROM and not instance.partial
+        self.compiled = uses_compiled_cuts(incumbent.instance)
         self.rng = np.random.default_rng(0)
-        clock.improved(self.cost, start)
 
     def run(self) -> None:
-        """Raise the bound to the cost of the best tour."""
-        for places in (*self._single_stops(), *self._two_stops()):
-            self.offer(np.array(places))
-        if self.cost == 0.0 or self.instance.n - len(self.instance.forbidden) == 1:
-            self.prove(self.cost)
-            return
-        program = Program(self.instance, self.places)
-        self._cut(program)
-        if self.bound < self.cutoff:
-            self._solve(program)
-            self._search(program)
+        """Raise the lowest value until nothing better is left, or the clock is over."""
+        with suppress(_Over):
+            self.look_at_clock()
+            program = Program(self.incumbent.instance, self.problem, self.incumbent)
+            self._cut(program)
+            if self.lowest < self.incumbent.cutoff:
+                self._solve(program)
+                self._search(program)
 
-    @cached_property
-    def twin(self) -> Problem:
-        """The same places with one distance for both directions; only cuts are asked of it."""
-        instance, coverage = self.instance, self.instance.coverage
-        sets = tuple(coverage.covers_of(i).astype(np.int64) for i in range(instance.n))
-        assert instance.matrix is not None
-        mean = (instance.matrix + instance.matrix.T) / 2.0
-        return make_problem(instance.with_changes(matrix=mean, rule=Sets(sets), roads=None))
-
-    @property
-    def cutoff(self) -> float:
-        """Tours that cost this much or more are no better than the best one."""
-        if self.instance.integral:
-            return self.cost - 1.0 + 1e-6
-        return self.cost * (1.0 - SAME_COST)
-
-    def offer(self, places: IntArray) -> None:
-        """Take a tour if it is cheaper; its places cover what they must."""
-        cost = self.instance.cost(places)
-        if cost < self.cost:
-            self.places, self.cost = places, cost
-            self.clock.improved(cost, places)
-
-    def prove(self, bound: float) -> None:
-        """Raise the bound; one above all better tours proves the best one."""
-        if self.instance.integral:
-            bound = float(np.ceil(bound - 1e-6))
-        self.bound = max(self.bound, self.cost if bound >= self.cutoff else bound)
-        self.clock.bound = self.bound
+    def rise(self, lowest: float) -> None:
+        """No better tour is below this."""
+        self.lowest = max(self.lowest, lowest)
 
     def look_at_clock(self) -> None:
         """Tell the clock where the proof stands, and stop where it is over."""
+        self.programs += 1
         self.clock.iterations += 1
+        if self.incumbent.by_weight or self.incumbent.instance.budget is None:
+            self.clock.bound = self.incumbent.proven_bound(self.lowest)
         self.clock.report()
         if self.clock.over:
             raise _Over
-
-    def _single_stops(self) -> list[list[int]]:
-        """Places that make a tour by themselves."""
-        instance = self.instance
-        some = np.setdiff1d(np.arange(instance.n), instance.forbidden)
-        if len(instance.must_visit):
-            some = instance.must_visit if len(instance.must_visit) == 1 else some[:0]
-        if instance.partial:
-            least = instance.quota_weight * (1.0 - 1e-9)
-            return [[place] for place in some.tolist() if instance.covered_weight([place]) >= least]
-        return [[place] for place in some.tolist() if instance.covered([place]).all()]
-
-    def _two_stops(self) -> Iterator[list[int]]:
-        """Tours of two stops, which the cuts of undirected tours know nothing of."""
-        if not self.knows_pairs or self.instance.open:
-            return
-        instance, coverage = self.instance, self.instance.coverage
-        covers = np.zeros((instance.n, instance.n), dtype=bool)
-        stop = np.repeat(np.arange(instance.n), np.diff(coverage.covers_start))
-        covers[stop, coverage.covers] = True
-        for first in np.setdiff1d(np.arange(instance.n), instance.forbidden).tolist():
-            missing = instance.demands - covers[first]
-            few = np.flatnonzero(missing > 0)
-            if missing.max() > 1 or len(few) == 0:
-                continue
-            rarest = few[np.argmin(covers[:, few].sum(axis=0))]
-            for second in np.flatnonzero(covers[:, rarest] & (np.arange(instance.n) != first)):
-                both = [first, int(second)]
-                if covers[second, few].all() and np.isin(instance.must_visit, both).all():
-                    yield both
 
     def _solve(self, program: Program) -> None:
         """Solve the relaxation over all arcs, and take its bound."""
@@ -206,9 +115,11 @@ class _Proof:
             if not program.solve(self.clock.seconds_left):
                 raise _Over
             if not program.price(5 * program.nodes):
-                break
+                self.rise(program.value / program.scale)
+                closed = self.lowest >= self.incumbent.cutoff
+                if closed or not program.raise_elastic_cost():
+                    break
             self.look_at_clock()
-        self.prove(program.value / program.scale)
         self.look_at_clock()
 
     def _cut(self, program: Program) -> None:
@@ -216,9 +127,9 @@ class _Proof:
         slow, before = 0, -np.inf
         while slow < SLOW_ROUNDS:
             self._solve(program)
-            if self.bound >= self.cutoff:
+            if self.lowest >= self.incumbent.cutoff:
                 return
-            gap = self.cost * program.scale - program.value
+            gap = self.incumbent.value * program.scale - program.value
             slow = slow + 1 if program.value - before < SLOW * gap else 0
             before = program.value
             if not self._separate(program, deep=slow > 0):
@@ -226,29 +137,33 @@ class _Proof:
 
     def _search(self, program: Program) -> None:
         """Branch on what is left, always at the node with the least bound."""
-        room = self.cutoff * program.scale - program.value
+        room = self.incumbent.cutoff * program.scale - program.value
         program.keep_only(program.reduced_costs() <= room)
         numbers = count()
+        unresolved = np.inf
         open_nodes: list[tuple[float, int, Fixed]] = [(program.value, next(numbers), {})]
         while open_nodes:
-            self.prove(open_nodes[0][0] / program.scale)
-            if self.bound >= self.cutoff:
-                return
+            self.rise(min(open_nodes[0][0] / program.scale, unresolved))
+            if open_nodes[0][0] / program.scale >= self.incumbent.cutoff:
+                break
             self.look_at_clock()
             bound, _, fixed = heappop(open_nodes)
             program.fix(fixed)
             value = self._look_into(program)
             if value is None:
                 continue
+            bound = max(bound, value)
             branches = self._branches(program, fixed)
+            if not branches:
+                unresolved = min(unresolved, bound / program.scale)
+                self.warnings = (UNRESOLVED,)
             if len(program.cuts) > MOST_CUTS * program.nodes:
                 program.fix(fixed)
                 if program.solve(self.clock.seconds_left):
                     program.drop_idle_cuts()
             for column, decided in branches:
-                node = (max(bound, value), next(numbers), fixed | {column: decided})
-                heappush(open_nodes, node)
-        self.prove(self.cost)
+                heappush(open_nodes, (bound, next(numbers), fixed | {column: decided}))
+        self.rise(unresolved)
 
     def _look_into(self, program: Program) -> float | None:
         """Bound a node by cuts: the value to branch at, None where it holds no better tour."""
@@ -258,17 +173,21 @@ class _Proof:
                 if program.feasible:
                     raise _Over
                 return None
-            limit = self.cutoff * program.scale
-            if program.value >= limit:
+            if program.value >= self.incumbent.cutoff * program.scale:
                 return None
+            if program.raise_elastic_cost():
+                continue
             whole = program.is_whole
             if whole:
                 rings = _rings(program)
                 if len(rings) == 1:
-                    self.offer(_as_tour(program, rings[0]))
-                    return None
-            elif program.value - before < SLOW_IN_TREE * (limit - program.value):
-                return program.value
+                    self.incumbent.offer(self.problem.cut_open_one_way(np.array(rings[0])))
+                    limit = self.incumbent.cutoff * program.scale
+                    return program.value if program.value < limit else None
+            else:
+                room = self.incumbent.cutoff * program.scale - program.value
+                if program.value - before < SLOW_IN_TREE * room:
+                    return program.value
             before = program.value
             if not self._separate(program):
                 if whole:  # rings that no cut tells apart: rounding went wrong
@@ -277,13 +196,15 @@ class _Proof:
 
     def _separate(self, program: Program, deep: bool = False) -> int:
         """Add cuts that the point breaks; how many."""
-        if self.knows_pairs:
+        found = 0
+        if self.compiled:
             cuts = separate(self._as_pairs(program), self.rng, program.nodes, deep)
             for cut in cuts:
                 program.add_cut(cut)
-            if cuts:
-                return len(cuts)
-        return add_own_cuts(program)
+            found = len(cuts)
+        found = found or add_own_cuts(program)
+        self.cuts += found
+        return found
 
     def _as_pairs(self, program: Program) -> Point:
         """The point as one of tours without direction: whatever holds for these holds for it."""
@@ -293,13 +214,17 @@ class _Proof:
         both, which = np.unique(pair, return_inverse=True)
         x = np.zeros(len(both))
         np.add.at(x, which, program.x)
-        return make_point(self.twin, program.y, both // nodes, both % nodes, x)
+        return make_point(self.problem, program.y, both // nodes, both % nodes, x, program.z)
 
     def _branches(self, program: Program, fixed: Fixed) -> list[tuple[int, float]]:
-        """The column to decide, with both values: the one whose sides gain most."""
+        """The column to decide, with both values: the one whose sides gain most; [] if none is."""
+        columns = program.fractional(CANDIDATES)
+        if not columns:
+            columns = program.undecided(fixed)
+            return [(column, decided) for column in columns for decided in (1.0, 0.0)]
         value, basis = program.value, program.highs.getBasis()
         best, most = -1, -1.0
-        for column in program.fractional(CANDIDATES):
+        for column in columns:
             gains = []
             for decided in (0.0, 1.0):
                 seen = self.gains.setdefault((column, decided), [])
@@ -307,7 +232,8 @@ class _Proof:
                     program.fix(fixed | {column: decided})
                     program.highs.setBasis(basis)
                     solved = program.solve(self.clock.seconds_left)
-                    seen.append(program.value - value if solved else self.cost * program.scale)
+                    worst = self.incumbent.value * program.scale
+                    seen.append(program.value - value if solved else worst)
                 gains.append(sum(seen) / len(seen))
             score = max(min(gains), 1e-6) * max(max(gains), 1e-6)
             if score > most:
@@ -377,12 +303,3 @@ def _rings(program: Program) -> list[list[int]]:
             ring.append(following)
         rings.append(ring)
     return rings
-
-
-def _as_tour(program: Program, ring: list[int]) -> IntArray:
-    """The stops of the one ring in order; of an open tour from the first one outside on."""
-    stops = np.array(ring, dtype=np.int64)
-    if program.outside is None:
-        return stops
-    first = int(np.flatnonzero(stops == program.outside)[0])
-    return np.roll(stops, -first)[1:]

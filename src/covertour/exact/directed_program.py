@@ -1,31 +1,41 @@
 """The covering salesman with one-way streets as an integer program, kept in HiGHS.
 
-It has a variable y_i for every place (1 where it is a stop) and x_a for every arc from one allowed
-place to another (1 where the tour runs along it):
+The variables are those of :mod:`covertour.exact.formulation`, but x_a for every arc from one
+allowed place to another (1 where the tour runs along it) instead of every pair:
 
     minimise    sum of c_a x_a + sum of v_i y_i
     subject to  x(δ+(i)) = x(δ-(i)) = y_i             for every place i,
-                y(coverers of j) >= demand of j        for every place j,
-                x(δ+(S)) >= y_i + y_j - 1              for every S with i in S and j not in S,
-                x, y in {0, 1}.
+                y(T) >= need or need z                for every set T of coverers,
+                y(all places) >= 3,
+                sum of w_k z_k >= least               where there is a quota,
+                x(δ+(S)) >= y_i + y_j - 1             for every S with i in S and j not in S,
+                x, y, z in {0, 1}.
 
-The last row is stronger where every tour has a stop on one side of S, and asks for 1 where it has
-one on both: see :func:`cut_around`. Where a quota lets places be left out, z_j tells whether j
-counts as served. An open tour is one through a further node, ``outside``, that costs nothing to
-leave for and to come from. Tours of one stop do not fit and are looked up.
+With a budget B the weight left out, the sum of w_k (1 - z_k), is minimised instead, subject to
 
-Few arcs are in the program at first; the others are priced.
+                sum of c_a x_a + sum of v_i y_i <= B.
+
+The cuts are stronger where every tour has a stop on one side of S, and ask for 1 where it has one
+on both: see :func:`cut_around`. An open tour is one through the joint, which costs nothing to leave
+for and to come from. Tours of one and two stops are looked up.
+
+Few arcs are in the program at first; the others are priced. As in
+:mod:`covertour.exact.relaxation` elastic columns keep it feasible whatever arcs are missing: a loop
+at each place, and one that overruns the budget, each at a price no tour would pay.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from covertour.exact.basis import new_solver
 from covertour.exact.cuts import Cut, make_cut
+from covertour.exact.formulation import BUDGET_SLACK, Problem
+from covertour.exact.incumbent import Incumbent
+from covertour.exact.relaxation import BUDGET_SIZE, TOUR_SIZE, power_of_two
 from covertour.problem.instance import Instance
 from covertour.problem.metric import FloatArray, IntArray
 
@@ -35,142 +45,160 @@ Side = npt.NDArray[np.bool_]
 NEIGHBOURS = 10
 """Arcs out of and into each place that the program starts with."""
 
-TOUR_SIZE = 13
-"""Costs are scaled by a power of two so that the first tour costs about 2 to the power of this."""
-
-LARGEST_POWER = 1_000
-"""Of two, to scale by; a little more would be infinite."""
-
-TOLERANCE = 1e-9
-"""Of the solver, for values and for reduced costs."""
-
 WHOLE = 1e-6
 """A value this near to a whole number is one."""
+
+ATTRACTIVE = -1e-6
+"""A missing arc enters when its reduced cost is below this, scaled."""
+
+
+ELASTIC = 1e-6
+"""A program that uses less than this of its elastic columns uses none."""
+
+ELASTIC_GROWTH, MOST_ELASTIC_COST = 16.0, 1e9
+"""The cost of elastic columns is raised by this factor, and not above this, scaled."""
 
 
 class Program:
     """The linear program of an instance, and its solution.
 
-    ``nodes``: the places and, of an open tour, ``outside``. ``cost``: float64[nodes, nodes],
-    scaled, inf where no arc is. After :meth:`solve`: ``y`` float64[nodes], ``x`` float64[arcs]
-    along ``tail`` and ``head``, int64[arcs], and the ``value``, scaled.
+    ``problem``: the instance as tours without direction see it. Values are scaled by ``scale``,
+    lengths by ``length_scale``, which is another one where a budget limits them. ``cost``:
+    float64[nodes, nodes], scaled lengths, inf where no arc is. Columns are the switches, the
+    elastic ones and the arcs. After :meth:`solve`: ``y`` float64[nodes], ``z``, ``x`` float64[arcs]
+    along ``tail`` and ``head``, int64[arcs], ``elastic``, the sum of those columns, and the
+    ``value``, scaled.
     """
 
-    def __init__(self, instance: Instance, tour: IntArray) -> None:
-        self.instance = instance
-        self.outside = instance.n if instance.open else None
-        self.nodes = instance.n + bool(instance.open)
-        self.allowed = np.ones(self.nodes, dtype=bool)
-        self.allowed[list(instance.forbidden)] = False
-        self.forced = np.zeros(self.nodes, dtype=bool)
-        self.forced[instance.must_visit] = True
-        if self.outside is not None:
-            self.forced[self.outside] = True
-        best = instance.cost(tour)
-        self.scale = 2.0 ** min(TOUR_SIZE - int(np.ceil(np.log2(best))), LARGEST_POWER)
-        self.cost = self._costs(best) * self.scale
-        self.visit_cost = np.zeros(self.nodes)
-        self.visit_cost[: instance.n] = instance.visit_costs * self.scale
-        self.hit = self._sets_to_hit()
+    def __init__(self, instance: Instance, problem: Problem, incumbent: Incumbent) -> None:
+        self.instance, self.problem = instance, problem
+        self.nodes, self.allowed, self.forced = problem.n, problem.allowed, problem.forced
+        self.hit = problem.in_sure_set
+        self.scale = self.length_scale = power_of_two(TOUR_SIZE, incumbent.value)
+        most, self.constant = incumbent.cost, 0.0
+        if problem.budget is not None:
+            most = problem.budget * (1.0 + BUDGET_SLACK)
+            self.length_scale = power_of_two(BUDGET_SIZE, most or 1.0)
+            self.constant = (float(problem.weight.sum()) + problem.lost) * self.scale
+        self.cost = self._lengths(most) * self.length_scale
+        self.elastic_cost = incumbent.value * self.scale
+        self.first_elastic = problem.switches
+        self.first_arc = self.first_elastic + self.nodes + (problem.budget is not None)
         self.tail = self.head = np.empty(0, dtype=np.int64)
         self.inside = np.zeros((self.nodes, self.nodes), dtype=bool)
         self.cuts: list[Cut] = []
         self.values = self.x = np.empty(0)
-        self.y = np.zeros(self.nodes)
+        self.y, self.z = np.zeros(self.nodes), np.zeros(len(problem.weight))
         self.dual = np.empty(0)
-        self.value = -np.inf
+        self.value, self.elastic = -np.inf, 0.0
         self.feasible = True
-        self.highs = self._base()
-        self._add_arcs(*self._first_arcs(tour))
+        self.highs = new_solver()
+        self._build_base()
+        self._add_arcs(*self._first_arcs(problem.closed(incumbent.places)))
 
-    def _costs(self, most: float) -> FloatArray:
-        """What each arc costs, before it is scaled; no tour of cost ``most`` uses a dearer one."""
-        n = self.instance.n
-        cost = np.full((self.nodes, self.nodes), np.inf)
+    def _lengths(self, most: float) -> FloatArray:
+        """The length of each arc; no tour that costs at most ``most`` uses a longer one."""
+        n, joint = self.instance.n, self.problem.joint
+        length = np.full((self.nodes, self.nodes), np.inf)
         everyone = np.arange(n)
-        cost[:n, :n] = self.instance.distances(everyone[:, None], everyone)
-        if self.outside is not None:
-            depot, end = self.instance.depot, self.instance.end
-            cost[n, everyone if depot is None else depot] = 0.0
-            cost[everyone if end is None else end, n] = 0.0
-        np.fill_diagonal(cost, np.inf)
-        cost[~self.allowed] = np.inf
-        cost[:, ~self.allowed] = np.inf
-        cost[cost > most] = np.inf
-        return cost
-
-    def _sets_to_hit(self) -> npt.NDArray[np.bool_]:
-        """bool[sets, nodes]: sets of which every tour has a stop."""
-        instance, coverage = self.instance, self.instance.coverage
-        rows = [np.eye(self.nodes, dtype=bool)[self.forced]]
-        if not instance.partial:
-            table = np.zeros((instance.n, self.nodes), dtype=bool)
-            place = np.repeat(np.arange(instance.n), np.diff(coverage.covered_by_start))
-            table[place, coverage.covered_by] = True
-            rows.append(np.unique(table[instance.demands > 0], axis=0))
-        return np.concatenate(rows)
+        length[:n, :n] = self.instance.distances(everyone[:, None], everyone)
+        if joint is not None:
+            begin, end = self.problem.begin, self.problem.end
+            length[joint, everyone if begin is None else begin] = 0.0
+            length[everyone if end is None else end, joint] = 0.0
+        np.fill_diagonal(length, np.inf)
+        length[~self.allowed] = np.inf
+        length[:, ~self.allowed] = np.inf
+        length[length > most] = np.inf
+        return length
 
     def _first_arcs(self, tour: IntArray) -> tuple[IntArray, IntArray]:
-        """The cheapest arcs out of and into each node, and those of a tour."""
+        """The cheapest arcs out of and into each node, and those of a closed tour."""
         on = np.zeros((self.nodes, self.nodes), dtype=bool)
         for cost, table in ((self.cost, on), (self.cost.T, on.T)):
             few = min(NEIGHBOURS, self.nodes - 1)
             nearest = np.argpartition(cost, few - 1, axis=1)[:, :few]
             table[np.arange(self.nodes)[:, None], nearest] = True
-        ring = tour if self.outside is None else np.append(tour, self.outside)
-        on[ring, np.roll(ring, -1)] = True
+        on[tour, np.roll(tour, -1)] = True
         tail, head = np.nonzero(on & np.isfinite(self.cost))
         return tail.astype(np.int64), head.astype(np.int64)
 
-    def _base(self) -> Any:
-        """HiGHS with the columns of places and the rows that are no cuts."""
-        import highspy
+    def _build_base(self) -> None:
+        """The columns that are no arcs, and the rows that are no cuts."""
+        from scipy.sparse import coo_matrix
 
-        highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-        for option, value in (
-            ("output_flag", False),
-            ("presolve", "off"),
-            ("solver", "simplex"),
-            ("threads", 1),
-            ("primal_feasibility_tolerance", TOLERANCE),
-            ("dual_feasibility_tolerance", TOLERANCE),
-        ):
-            highs.setOptionValue(option, value)
-        n, nodes = self.instance.n, self.nodes
-        self.counted = n if self.instance.quota is not None else 0
-        columns = nodes + self.counted
+        problem, nodes, sets = self.problem, self.nodes, self.problem.sets
+        counted, overrun = len(problem.weight), int(problem.budget is not None)
+        switch_cost = np.concatenate([problem.visit * self.scale, np.zeros(counted)])
+        if overrun:
+            switch_cost = np.concatenate([np.zeros(nodes), -problem.weight * self.scale])
         none = np.empty(0, dtype=np.int32)
-        highs.addCols(
-            columns,
-            np.concatenate([self.visit_cost, np.zeros(self.counted)]),
-            np.concatenate([self.forced.astype(np.float64), np.zeros(self.counted)]),
-            np.concatenate([self.allowed.astype(np.float64), np.ones(self.counted)]),
+        self.highs.addCols(
+            self.first_arc,
+            np.concatenate([switch_cost, np.full(nodes + overrun, self.elastic_cost)]),
+            self._lower(0),
+            self._upper(np.empty(0)),
             0,
-            np.zeros(columns, dtype=np.int32),
+            np.zeros(self.first_arc, dtype=np.int32),
             none,
             np.empty(0),
         )
-        for _ in ("out of", "into"):
-            for node in range(nodes):
-                highs.addRow(0.0, 0.0, 1, np.array([node], dtype=np.int32), np.array([-1.0]))
-        coverage, demands = self.instance.coverage, self.instance.demands
-        for place in range(n):
-            by = coverage.covered_by_of(place)
-            if demands[place] == 0:
-                continue
-            if self.counted:
-                index = np.append(by, nodes + place).astype(np.int32)
-                weight = np.append(np.ones(len(by)), -float(demands[place]))
-                highs.addRow(0.0, np.inf, len(index), index, weight)
-            else:
-                index = by.astype(np.int32)
-                highs.addRow(float(demands[place]), np.inf, len(index), index, np.ones(len(by)))
-        if self.counted:
-            index = np.arange(nodes, nodes + n, dtype=np.int32)
-            least = self.instance.quota_weight * (1.0 - 1e-9)
-            highs.addRow(least, np.inf, n, index, np.asarray(self.instance.weights))
-        self.base_rows = highs.getNumRow()
-        return highs
+        self.highs.changeObjectiveOffset(self.constant)
+        node, loop = np.arange(nodes), self.first_elastic + np.arange(nodes)
+        optional = np.flatnonzero(problem.optional)
+        first_set, three = 2 * nodes, 2 * nodes + sets
+        row = [node, node, nodes + node, nodes + node, first_set + problem.set_of_hit]
+        column = [node, loop, node, loop, problem.hit]
+        value = [-np.ones(nodes), np.ones(nodes)] * 2 + [np.ones(len(problem.hit))]
+        row += [first_set + optional, np.full(nodes, three)]
+        column += [nodes + problem.z[optional], node]
+        value += [-problem.need[optional].astype(np.float64), np.ones(nodes)]
+        right = [
+            np.zeros(2 * nodes),
+            np.where(problem.optional, 0.0, problem.need),
+            np.array([3.0]),
+        ]
+        rows = three + 1
+        if problem.least > 0:
+            scale = power_of_two(0, float(problem.weight.max()))
+            row.append(np.full(counted, rows))
+            column.append(nodes + np.arange(counted))
+            value.append(problem.weight * scale)
+            right.append(np.array([problem.least * scale]))
+            rows += 1
+        self.budget_row = rows
+        if problem.budget is not None:
+            row.append(np.full(nodes + 1, rows))
+            column.append(np.append(node, self.first_arc - 1))
+            value.append(np.append(-problem.visit * self.length_scale, 1.0))
+            right.append(np.array([-problem.budget * (1.0 + BUDGET_SLACK) * self.length_scale]))
+            rows += 1
+        self.base_rows = rows
+        table = coo_matrix(
+            (np.concatenate(value), (np.concatenate(row), np.concatenate(column))),
+            shape=(rows, self.first_arc),
+        ).tocsr()
+        self.highs.addRows(
+            rows,
+            np.concatenate(right),
+            np.concatenate([np.zeros(2 * nodes), np.full(rows - 2 * nodes, np.inf)]),
+            table.nnz,
+            table.indptr[:-1].astype(np.int32),
+            table.indices.astype(np.int32),
+            table.data,
+        )
+
+    def _lower(self, arcs: int) -> FloatArray:
+        """Lower bounds of all columns, of which so many are arcs."""
+        return np.append(
+            self.forced.astype(np.float64), np.zeros(self.first_arc - self.nodes + arcs)
+        )
+
+    def _upper(self, arcs: FloatArray) -> FloatArray:
+        """Upper bounds of all columns, with those of the arcs."""
+        ones = np.ones(len(self.problem.weight) + self.nodes)
+        overrun = np.full(int(self.problem.budget is not None), np.inf)
+        return np.concatenate([self.allowed.astype(np.float64), ones, overrun, arcs])
 
     def _add_arcs(self, tail: IntArray, head: IntArray) -> None:
         """Put arcs into the program."""
@@ -188,13 +216,19 @@ class Program:
                 rows.append(np.full(len(within), self.base_rows + number))
                 arcs.append(within)
                 weights.append(np.full(len(within), -weight))
+        cost = self.cost[tail, head]
+        if self.problem.budget is not None:
+            rows.append(np.full(count, self.budget_row))
+            arcs.append(np.arange(count))
+            weights.append(-cost)
+            cost = np.zeros(count)
         table = coo_matrix(
             (np.concatenate(weights), (np.concatenate(rows), np.concatenate(arcs))),
             shape=(self.base_rows + len(self.cuts), count),
         ).tocsc()
         self.highs.addCols(
             count,
-            self.cost[tail, head],
+            cost,
             np.zeros(count),
             np.ones(count),
             table.nnz,
@@ -232,11 +266,6 @@ class Program:
         self.cuts = [cut for cut, price in zip(self.cuts, dual, strict=False) if price != 0.0]
         self.dual = np.concatenate([self.dual[: self.base_rows], dual[dual != 0.0]])
 
-    @property
-    def first_arc(self) -> int:
-        """The column of the first arc."""
-        return self.nodes + self.counted
-
     def solve(self, seconds: float) -> bool:
         """Solve the relaxation with its arcs; False where there is no solution, or no time."""
         import highspy
@@ -253,29 +282,54 @@ class Program:
             return False
         solution = self.highs.getSolution()
         self.values = np.array(solution.col_value)
-        self.y, self.x = self.values[: self.nodes], self.values[self.first_arc :]
+        self.y = self.values[: self.nodes]
+        self.z = self.values[self.nodes : self.first_elastic]
+        self.x = self.values[self.first_arc :]
+        self.elastic = float(self.values[self.first_elastic : self.first_arc].sum())
         self.value = float(self.highs.getInfo().objective_function_value)
         self.dual = np.array(solution.row_dual)
+        return True
+
+    def raise_elastic_cost(self) -> bool:
+        """Make elastic columns cost more where they are used; False where they cost enough."""
+        if self.elastic <= ELASTIC or self.elastic_cost > MOST_ELASTIC_COST:
+            return False
+        self.elastic_cost *= ELASTIC_GROWTH
+        index = np.arange(self.first_elastic, self.first_arc, dtype=np.int32)
+        self.highs.changeColsCost(len(index), index, np.full(len(index), self.elastic_cost))
         return True
 
     @property
     def is_whole(self) -> bool:
         """Whether all values of the solution are whole numbers, but for rounding."""
-        return bool(np.abs(self.values - np.round(self.values)).max() <= WHOLE)
+        return self.elastic <= ELASTIC and not self.fractional(1)
 
     def fractional(self, most: int) -> list[int]:
-        """Columns to branch on, those nearest to one half first; arcs only if there is no other."""
+        """Columns to branch on, those nearest to one half first: places, else z's, else arcs."""
         away = np.abs(self.values - np.round(self.values))
-        for columns in (slice(0, self.first_arc), slice(self.first_arc, None)):
-            found = np.flatnonzero(away[columns] > WHOLE) + (columns.start or 0)
+        kinds = ((0, self.nodes), (self.nodes, self.first_elastic), (self.first_arc, len(away)))
+        for first, end in kinds:
+            found = np.flatnonzero(away[first:end] > WHOLE) + first
             if len(found):
                 return found[np.argsort(-away[found], kind="stable")][:most].tolist()
         return []
 
+    def undecided(self, fixed: Mapping[int, float]) -> list[int]:
+        """A column that is not ``fixed`` yet, to branch on where none is fractional."""
+        free = self.lower < self.upper
+        free[list(fixed)] = False
+        free[self.first_elastic : self.first_arc] = False
+        return np.flatnonzero(free)[:1].tolist()
+
     def reduced_costs(self) -> FloatArray:
         """float64[nodes, nodes]: by how much the bound grows with each arc, inf where none is."""
         nodes = self.nodes
-        found = self.cost - self.dual[:nodes, None] - self.dual[nodes : 2 * nodes]
+        found = self.cost
+        if self.problem.budget is not None:  # its row prices lengths
+            price = max(float(self.dual[self.budget_row]), 0.0)
+            found = np.where(np.isfinite(self.cost), self.cost, 0.0) * price
+            found[~np.isfinite(self.cost)] = np.inf
+        found = found - self.dual[:nodes, None] - self.dual[nodes : 2 * nodes]
         for cut, dual in zip(self.cuts, self.dual[self.base_rows :], strict=True):
             if dual != 0.0:
                 for members, weight in zip(cut.sets, cut.weights, strict=True):
@@ -283,11 +337,17 @@ class Program:
         return found
 
     def price(self, most: int) -> int:
-        """Put in the arcs that could lower the value, the best of them; how many there were."""
-        reduced = np.where(self.inside, np.inf, self.reduced_costs())
-        tail, head = np.nonzero(reduced < -1e-6)
+        """Put in the arcs that could lower the value, the best of them; how many there were.
+
+        Where there are none, the value is lowered by what those could lower it that are within
+        ATTRACTIVE of it: a tour has one arc out of each place at most.
+        """
+        reduced = self.reduced_costs()
+        tail, head = np.nonzero(~self.inside & (reduced < ATTRACTIVE))
         best = np.argsort(reduced[tail, head], kind="stable")[:most]
         self._add_arcs(tail[best], head[best])
+        if len(best) == 0:
+            self.value += float(np.minimum(reduced.min(axis=1), 0.0).sum())
         return len(best)
 
     def fix(self, columns: Mapping[int, float]) -> None:
@@ -302,11 +362,8 @@ class Program:
         """Let the program have exactly these arcs, bool[nodes, nodes]."""
         tail, head = np.nonzero(wanted & ~self.inside)
         self._add_arcs(tail, head)
-        counted = np.ones(self.counted)
-        arcs = wanted[self.tail, self.head].astype(np.float64)
-        self.upper = np.concatenate([self.allowed.astype(np.float64), counted, arcs])
-        self.lower = np.zeros(len(self.upper))
-        self.lower[: self.nodes] = self.forced
+        self.upper = self._upper(wanted[self.tail, self.head].astype(np.float64))
+        self.lower = self._lower(len(self.tail))
         self.fix({})
 
 
@@ -330,14 +387,14 @@ def cut_around(program: Program, side: Side, y: FloatArray) -> Cut:
             among = np.flatnonzero(here)
             terms.append((among[[np.argmax(y[among])]], -1.0))
             wanted -= 1.0
-    return make_cut(program.nodes, [members], [1.0], terms, wanted)
+    return make_cut(program.problem.switches, [members], [1.0], terms, wanted)
 
 
 def violated(program: Program, cut: Cut, least: float) -> bool:
     """Whether the point of the program breaks a cut by more than this."""
     arcs = len(program.x)  # more may have been added since
     tail, head = program.tail[:arcs], program.head[:arcs]
-    left = float(program.y[cut.places] @ cut.coefficients)
+    left = float(program.values[cut.places] @ cut.coefficients)
     for side, weight in program.sides(cut):
         left -= weight * float(program.x[side[tail] & side[head]].sum())
     return left < cut.rhs - least

@@ -43,8 +43,9 @@ from covertour.problem.metric import FloatArray, IntArray
 Pairs = tuple[IntArray, IntArray]
 """Pairs of places u < v, int64[m] each."""
 
-MOST_PLACES = 6_000
-"""Above this the list of all pairs, which every proof has to price, would not fit in memory."""
+MOST_PLACES, MOST_PLACES_ONE_WAY = 6_000, 2_000
+"""Above this the list of all pairs, which every proof has to price, would not fit in memory; with
+one-way streets, pricing the table of all arcs would take too long."""
 
 ROWS_AT_A_TIME = 32
 """Rows of the table of distances that are looked at together: few enough to stay in the
@@ -61,16 +62,16 @@ BUDGET_SLACK = 1e-9
 class Problem:
     """An instance as the proof sees it.
 
-    ``distance``: float64[n, n]. ``allowed``: bool[n], places that may be stops. ``forced``:
-    bool[n], places that must be. ``visit``: float64[n], visit costs. ``hit``: int64[h],
-    ``hit_start``: int64[sets + 1], the sets of coverers, each ascending; ``need``: int64[sets], how
-    many of them must be stops; ``z``: int64[sets], the number of the set's z, MUST where its place
-    must be served. ``weight``: float64[m], of each z; ``least``: what those that are 1 must weigh;
-    ``spare``: what the others may weigh in tours worth looking for, infinite where nothing is said.
-    ``budget``: None where the cost is minimised; else the weight that is left out is, of which
-    ``lost`` is out of reach. ``joint``: the place that closes an open tour, which has to ``begin``
-    and ``end`` there, None for anywhere. ``integral``: whether what is minimised is a whole number
-    for all tours.
+    ``distance``: float64[n, n], with one-way streets the mean of there and back. ``allowed``:
+    bool[n], places that may be stops. ``forced``: bool[n], places that must be. ``visit``:
+    float64[n], visit costs. ``hit``: int64[h], ``hit_start``: int64[sets + 1], the sets of
+    coverers, each ascending; ``need``: int64[sets], how many of them must be stops; ``z``:
+    int64[sets], the number of the set's z, MUST where its place must be served. ``weight``:
+    float64[m], of each z; ``least``: what those that are 1 must weigh; ``spare``: what the others
+    may weigh in tours worth looking for, infinite where nothing is said. ``budget``: None where the
+    cost is minimised; else the weight that is left out is, of which ``lost`` is out of reach.
+    ``joint``: the place that closes an open tour, which has to ``begin`` and ``end`` there, None
+    for anywhere.
     """
 
     distance: FloatArray
@@ -89,7 +90,6 @@ class Problem:
     joint: int | None
     begin: int | None
     end: int | None
-    integral: bool
 
     @property
     def n(self) -> int:
@@ -153,10 +153,15 @@ class Problem:
         """A closed tour, int64[m], without its joint, from where it has to begin."""
         if self.joint is None:
             return tour
-        at = int(np.flatnonzero(tour == self.joint)[0])
-        path = np.roll(tour, -at)[1:]
+        path = self.cut_open_one_way(tour)
         wrong = path[0] == self.end if self.begin is None else path[0] != self.begin
         return path[::-1].copy() if wrong else path
+
+    def cut_open_one_way(self, ring: IntArray) -> IntArray:
+        """A ring of stops, int64[m], from after its joint on: only in the direction it has."""
+        if self.joint is None:
+            return ring
+        return np.roll(ring, -int(np.flatnonzero(ring == self.joint)[0]))[1:]
 
     @cached_property
     def used(self) -> tuple[tuple[int, int], ...]:
@@ -167,14 +172,13 @@ class Problem:
 
 
 def check_provable(instance: Instance) -> None:
-    """An error where distances are not symmetric or there are too many places."""
+    """An error where there are too many places."""
+    most, where = MOST_PLACES, ""
     if not instance.symmetric:
+        most, where = MOST_PLACES_ONE_WAY, " where the way back can be longer than the way there"
+    if instance.n > most:
         raise InputError(
-            f"{instance.name}: the exact method needs symmetric distances; this matrix has none"
-        )
-    if instance.n > MOST_PLACES:
-        raise InputError(
-            f"{instance.name}: the exact method takes at most {MOST_PLACES:,} places, "
+            f"{instance.name}: the exact method takes at most {most:,} places{where}, "
             f"not {instance.n:,}"
         )
 
@@ -209,6 +213,8 @@ def make_problem(
     for first in range(0, real, ROWS_AT_A_TIME):
         rows = everyone[first : first + ROWS_AT_A_TIME]
         distance[rows, :real] = instance.distances(rows[:, None], everyone[None, :])
+    if not instance.symmetric:
+        distance = (distance + distance.T) / 2.0
     if instance.open and instance.depot is not None and instance.end is not None:
         elsewhere = np.setdiff1d(everyone, [instance.depot, instance.end])
         distance[real, elsewhere] = distance[elsewhere, real] = np.inf
@@ -218,7 +224,6 @@ def make_problem(
         spare = float(service.weight.sum()) - service.least
     elif by_weight and known_weight > service.sure:
         spare = float(service.weight.sum()) - (known_weight - service.sure)
-    whole_lost = service.whole and float(lost).is_integer()
     return Problem(
         distance=distance,
         allowed=allowed,
@@ -236,7 +241,6 @@ def make_problem(
         joint=real if instance.open else None,
         begin=instance.depot,
         end=instance.end,
-        integral=whole_lost if by_weight else instance.integral,
     )
 
 

@@ -1,7 +1,18 @@
 """The best tour that a proof knows, what is minimised, and what the open nodes leave to be found.
 
 What is minimised, the *value* of a tour, is its cost or, where a budget limits the cost, the weight
-that it leaves out.
+that it leaves out. A tour is proven to be the best one when every open node has a bound at its
+value or so little below that no better tour fits between:
+
+- Where all values are multiples of a unit, a better one is lower by a unit at least. Whole costs
+  have the unit 1; the weights of an instance have 1, 0.1, 0.01 and so on, whichever they are
+  multiples of.
+- A tour that serves nothing is only beaten by one that serves the least weight above 0.
+- Otherwise tours within a share of SAME_VALUE of the best one are not told apart; nor, with a
+  budget, those that serve SAME_WEIGHT of the total more, which is as exactly as sums of weights are
+  bounded. The bound says so: it is not the value of the tour but that much beyond.
+
+The first two steps are taken only where they are far above the rounding of a bound.
 """
 
 from __future__ import annotations
@@ -9,19 +20,24 @@ from __future__ import annotations
 import numpy as np
 
 from covertour.exact.formulation import BUDGET_SLACK
-from covertour.exact.nodes import NodeQueue
-from covertour.exact.serving import QUOTA_SLACK, ROUNDING
+from covertour.exact.serving import QUOTA_SLACK, ROUNDING, unit_of
 from covertour.problem.errors import InputError
 from covertour.problem.instance import Instance
 from covertour.problem.metric import IntArray
 from covertour.solving.clock import Clock
 
 SAME_VALUE = 2e-7
-"""Where values are not whole, tours within this share of the best one are not told apart."""
+"""Where values have no unit, tours within this share of the best one are not told apart."""
 
-WHOLE_ROUNDING, WHOLE_ROUNDING_SHARE = 1e-6, 1e-9
-"""Where values are whole, a bound this little above a whole number is that number: so much, or
-this share of the value if that is more."""
+SAME_WEIGHT = 1e-9
+"""Nor are those whose weights differ by less than this share of the total weight."""
+
+LEAST_STEP = 1e-8
+"""A step of less than this share of the value, or of the total weight, is none."""
+
+STEP_ROUNDING, ROUNDING_SHARE = 1e-6, 1e-9
+"""A bound this little above a multiple of the unit is that multiple: so much of a step, or this
+share of the value (of the total weight) if that is more."""
 
 
 def is_covering_tour(
@@ -53,7 +69,7 @@ class Incumbent:
     """The best tour so far, ``places`` int64[m], its ``cost``, ``weight`` and ``value``.
 
     ``least_weight``: the cost of serving so much is minimised, whatever the instance says.
-    ``integral``: whether the values of all tours are whole numbers.
+    ``unit``: the values of all tours are multiples of it; None where nothing is known.
     """
 
     def __init__(
@@ -65,9 +81,9 @@ class Incumbent:
         self.clock = clock
         self.least_weight = least_weight
         self.by_weight = instance.budget is not None and least_weight is None
-        self.integral = instance.integral
+        self.unit = 1.0 if instance.integral else None
         if self.by_weight:
-            self.integral = bool(np.all(instance.weights == np.floor(instance.weights)))
+            self.unit = unit_of(instance.weights)
         self.cost = self.value = self.weight = np.inf
         self._take(places)
 
@@ -103,26 +119,43 @@ class Incumbent:
     @property
     def cutoff(self) -> float:
         """A node whose tours all have at least this value has nothing better to offer."""
-        if self.integral:
-            return self.value - 1.0 + self._rounding
+        if self.step is not None:
+            return self.value - self.step + self._rounding
         if self.by_weight:
-            return self.value - SAME_VALUE * self.weight
+            same = max(SAME_VALUE * self.weight, SAME_WEIGHT * self.instance.total_weight)
+            return self.value - same
         return self.value * (1.0 - SAME_VALUE)
 
-    def least_value(self, queue: NodeQueue) -> float:
-        """No tour has less: the lowest bound of a node, or the best tour where none is left."""
-        lowest = queue.lowest_bound()
-        if not self.integral:
-            return max(0.0, min(lowest, self.cutoff))
-        if lowest >= self.cutoff:
-            return self.value
-        return float(np.clip(np.ceil(lowest - self._rounding), 0.0, self.value))
+    @property
+    def step(self) -> float | None:
+        """By how much a better tour is better at least; None where nothing is known."""
+        step = self.unit
+        if step is None and self.by_weight and self.weight == 0.0:
+            weights = self.instance.weights
+            step = float(weights.min(where=weights > 0.0, initial=np.inf))
+        return step if step is not None and step > LEAST_STEP * self._size else None
 
-    def proven_bound(self, queue: NodeQueue) -> float:
-        """No tour costs less or, where weights count, serves more."""
-        least = self.least_value(queue)
-        return self.instance.total_weight - least if self.by_weight else least
+    def least_value(self, lowest: float) -> float:
+        """No tour has less, where ``lowest`` is the lowest bound of a node that is not closed."""
+        if lowest >= self.cutoff:
+            return self.value if self.step is not None else max(0.0, self.cutoff)
+        if self.unit is None or self.step is None:
+            return max(0.0, lowest)
+        units = np.ceil((lowest - self._rounding) / self.unit)
+        return float(np.clip(units * self.unit, 0.0, self.value))
+
+    def proven_bound(self, lowest: float) -> float:
+        """No tour costs less or, where weights count, serves more; ``lowest`` as above."""
+        least = self.least_value(lowest)
+        if not self.by_weight:
+            return least
+        return self.weight if least == self.value else self.instance.total_weight - least
+
+    @property
+    def _size(self) -> float:
+        """What the rounding of a bound is a share of."""
+        return self.instance.total_weight if self.by_weight else self.value
 
     @property
     def _rounding(self) -> float:
-        return max(WHOLE_ROUNDING, WHOLE_ROUNDING_SHARE * self.value)
+        return max(STEP_ROUNDING * (self.step or 0.0), ROUNDING_SHARE * self._size)

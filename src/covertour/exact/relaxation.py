@@ -78,10 +78,10 @@ class Relaxation:
     def __init__(self, problem: Problem, edges: Pairs, longest: float) -> None:
         self.problem = problem
         n = self.n = problem.n
-        self.scale = self.length_scale = _power_of_two(TOUR_SIZE, longest)
+        self.scale = self.length_scale = power_of_two(TOUR_SIZE, longest)
         if problem.budget is not None:
             finite = problem.distance[np.isfinite(problem.distance)]
-            self.length_scale = _power_of_two(BUDGET_SIZE, problem.budget or finite.max() or 1.0)
+            self.length_scale = power_of_two(BUDGET_SIZE, problem.budget or finite.max() or 1.0)
         self.constant = 0.0
         if problem.budget is not None:
             self.constant = (float(problem.weight.sum()) + problem.lost) * self.scale
@@ -185,7 +185,7 @@ class Relaxation:
 
     @cached_property
     def _quota_scale(self) -> float:
-        return _power_of_two(0, float(self.problem.weight.max()))
+        return power_of_two(0, float(self.problem.weight.max()))
 
     @cached_property
     def quota_weight(self) -> FloatArray:
@@ -484,6 +484,6 @@ class Relaxation:
         return other
 
 
-def _power_of_two(power: int, of: float) -> float:
+def power_of_two(power: int, of: float) -> float:
     """The power of two by which ``of`` becomes about 2 to the ``power``."""
     return float(2.0 ** min(power - int(np.ceil(np.log2(of))), LARGEST_POWER))

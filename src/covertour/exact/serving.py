@@ -28,6 +28,12 @@ QUOTA_SLACK = 1e-9
 ROUNDING = 1e-12
 """Sums of weights in different orders differ by less than this share."""
 
+MOST_DIGITS = 6
+"""Weights with more digits than these behind the point have no unit."""
+
+MOST_UNITS = 1e8
+"""Nor have weights that are more units together."""
+
 
 @dataclass(frozen=True, eq=False)
 class Service:
@@ -35,8 +41,7 @@ class Service:
 
     ``need``: int64[sets] >= 1. ``z``: int64[sets], the number of the set's z, MUST where it has
     none. ``weight``: float64[m] > 0, of each z; ``least``: what the weights of all z that are 1
-    must add up to; ``sure``: the weight that every tour serves. ``whole``: whether weights are
-    whole numbers.
+    must add up to; ``sure``: the weight that every tour serves.
     """
 
     member: IntArray
@@ -46,7 +51,6 @@ class Service:
     weight: FloatArray
     least: float
     sure: float
-    whole: bool
 
 
 def plain_service(instance: Instance) -> Service:
@@ -58,7 +62,7 @@ def plain_service(instance: Instance) -> Service:
     member, start = _only_minimal(member, size, instance.n)
     sets = len(start) - 1
     ones = np.ones(sets, dtype=np.int64)
-    return Service(member, start, ones, MUST * ones, np.empty(0), 0.0, 0.0, True)
+    return Service(member, start, ones, MUST * ones, np.empty(0), 0.0, 0.0)
 
 
 def make_service(instance: Instance, least_weight: float | None) -> Service:
@@ -87,7 +91,7 @@ def make_service(instance: Instance, least_weight: float | None) -> Service:
     sure, least = float(weights[need <= 0].sum()), 0.0
     if least_weight is not None:
         least = least_weight * (1.0 - QUOTA_SLACK) - sure
-        if _whole(weight):
+        if np.all(weight == np.floor(weight)):
             least = float(np.ceil(least - ROUNDING * least_weight))
         must = weight > weight.sum() - least + ROUNDING * instance.total_weight
         if least_weight > 0.0 and least <= 0.0:  # reached without any of them
@@ -109,13 +113,22 @@ def make_service(instance: Instance, least_weight: float | None) -> Service:
         needs, z = np.ones(1, dtype=np.int64), np.array([MUST])
     start = np.zeros(len(lists) + 1, dtype=np.int64)
     np.cumsum([len(one) for one in lists], out=start[1:])
-    return Service(
-        np.concatenate(lists), start, needs, z, weight[~must], least, sure, _whole(weight)
-    )
+    return Service(np.concatenate(lists), start, needs, z, weight[~must], least, sure)
 
 
-def _whole(values: FloatArray) -> bool:
-    return bool(np.all(values == np.floor(values)))
+def unit_of(weights: FloatArray) -> float | None:
+    """The largest of 1, 0.1, 0.01, ... of which all weights are multiples, but for rounding.
+
+    None where there is none of them, or the weights together are so many that sums of them can
+    hardly be told apart.
+    """
+    for digits in range(MOST_DIGITS + 1):
+        scaled = weights * 10.0**digits
+        if scaled.sum() > MOST_UNITS:
+            return None
+        if np.all(np.abs(scaled - np.round(scaled)) <= ROUNDING * scaled):
+            return float(10.0**-digits)
+    return None
 
 
 def _minimal_lists(lists: list[IntArray], n: int) -> list[IntArray]:

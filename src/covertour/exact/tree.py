@@ -109,7 +109,7 @@ class Tree:
         with self._turn:
             incumbent, clock = self.incumbent, self.clock
             if incumbent.by_weight or incumbent.instance.budget is None:
-                clock.bound = incumbent.proven_bound(self.queue)
+                clock.bound = incumbent.proven_bound(self.queue.lowest_bound())
             if get_ident() == self._owner:
                 clock.report()
             if self._stopped or clock.over:

@@ -105,9 +105,9 @@ def _may_be_divided(instance: Instance) -> bool:
 
 def proves_by_kernels(instance: Instance) -> bool:
     """Whether proofs of an instance use compiled cuts; few places with one-way streets do not."""
-    from covertour.exact.directed import COMPILED_FROM
+    from covertour.exact.directed import uses_compiled_cuts
 
-    return instance.symmetric or instance.n >= COMPILED_FROM
+    return instance.symmetric or uses_compiled_cuts(instance)
 
 
 def needs_search(method: Method, instance: Instance) -> bool:

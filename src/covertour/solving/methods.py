@@ -135,14 +135,12 @@ def _exact(
 ) -> Outcome:
     """Search for a while, then prove; the search helps the proof on its way."""
     from covertour.exact.branch_and_cut import prove
-    from covertour.exact.directed import check_directed, prove_directed
     from covertour.exact.fleet import check_fleet, prove_fleet
     from covertour.exact.formulation import check_provable
 
     if can_enumerate(instance):
         return _enumerate(instance)
-    check = check_provable if instance.symmetric else check_directed
-    check = check if instance.fleet is None else check_fleet
+    check = check_provable if instance.fleet is None else check_fleet
     check(instance)
     opening = MaxSeconds(SEARCH_SHARE * clock.limits.seconds) | MaxIterations(instance.n**2)
     often = instance.n >= SEARCHES_FROM and instance.fleet is None
@@ -161,9 +159,6 @@ def _exact(
         least = _one_tour_bound(instance, clock, seed, places, workers)
         planned = prove_fleet(instance, places, clock, least)
         return Outcome(planned.places, planned.bound)
-    if not instance.symmetric:
-        directed = prove_directed(instance, places, clock)
-        return Outcome(directed.places, directed.bound)
 
     def improve(places: IntArray) -> IntArray:
         short = Clock(MaxIterations(10 * (20 + len(places))), interruption=clock.interruption)

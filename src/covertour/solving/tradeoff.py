@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from covertour.problem.instance import Instance
 from covertour.solving.result import Result
+from covertour.solving.stop import relative_gap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,11 +44,7 @@ class Point:
     @property
     def gap(self) -> float | None:
         """How much more than the least the tour may cost, as a share of the bound."""
-        if self.bound is None:
-            return None
-        if self.bound > 0:
-            return max(self.cost / self.bound - 1.0, 0.0)
-        return 0.0 if self.cost <= 0 else None
+        return relative_gap(self.cost, self.bound)
 
     def to_dict(self) -> dict[str, Any]:
         """The point as plain values, a row of the table."""

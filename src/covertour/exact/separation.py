@@ -29,7 +29,9 @@ LEAST_VIOLATION_OF_LINKS = 1e-4
 """The same for links, which are cheap and short."""
 
 COMPONENTS_ENOUGH = 3
-"""With fewer cuts than this from the components of the support flows are computed."""
+"""With fewer cuts than this from the components of the support flows are computed. Where places
+may be left out they always are: there the support falls apart to the end, and its components,
+around places that are hardly served, say little."""
 
 ENOUGH = 10
 """With fewer cuts than this the next, slower family is tried."""
@@ -76,7 +78,7 @@ def separate(
         found = connectivity(point, components(point), least)
         point = point.with_single_needs()
     found += connectivity(point, components(point), least)
-    if len(found) < COMPONENTS_ENOUGH:
+    if len(found) < COMPONENTS_ENOUGH or len(point.z) > 0:
         found += connectivity(point, flow_sides(point, from_root(point, least), 1, threads), least)
     # With a certain stop the flows to it have found every violated connectivity cut.
     if point.y.max() < CERTAIN:

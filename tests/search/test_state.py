@@ -278,7 +278,7 @@ def test_a_stop_whose_last_unique_place_gets_a_second_coverer_is_listed_as_spare
 @every_kind
 def test_a_loaded_tour_replaces_the_one_before(kind: str) -> None:
     model = Model(problem(kind), kind == "on the fly")
-    for picked in ([7, 9, 11, 0], [20], [8, 7, 6, 10, 27, 26], []):
+    for picked in ([7, 9, 11, 0], [20], [8, 7, 6, 10, 27, 26], [26, 7, 5, 8, 10], []):
         stops = [model.allowed[index] for index in picked]
         for _ in range(5):
             model.step()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from threading import Event, Lock
 
@@ -54,12 +54,22 @@ def best_tours(
     lock, ended = Lock(), Event()
     told: dict[int, float] = {}
 
-    def may_go_on() -> bool:
+    @contextmanager
+    def in_turn() -> Iterator[None]:
+        """A callable is called; if it is done with us, no thread calls one again."""
         with lock:
+            try:
+                yield
+            except BaseException:
+                ended.set()
+                raise
+
+    def may_go_on() -> bool:
+        with in_turn():
             return not ended.is_set() and (go_on is None or go_on())
 
     def tell(index: int, length: float, tour: IntArray) -> None:
-        with lock:
+        with in_turn():
             if on_tour is not None and length < told.get(index, math.inf):
                 told[index] = length
                 on_tour(index, tour)
@@ -68,18 +78,13 @@ def best_tours(
         best = math.inf, np.empty(0, dtype=np.int64)
         if way > 0 and not may_go_on():
             return best
+        one, seeds = instances[index], [seed, way]
         try:
             for best in _shorter_and_shorter(
-                network,
-                instances[index],
-                turned(problem, way),
-                samples,
-                raw,
-                [seed, way],
-                may_go_on,
+                network, one, turned(problem, way), samples, raw, seeds, may_go_on
             ):
                 tell(index, *best)
-        except BaseException:  # one of the callables is done with us: so are the other threads
+        except BaseException:  # whatever ends one thread ends the others
             ended.set()
             raise
         return best

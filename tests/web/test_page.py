@@ -167,8 +167,12 @@ def painted(page, pane):
 
 
 def downloaded(page, selector):
+    """What a button saves, and under which name; a refusal of the server fails with its words."""
     with page.expect_download() as waiting:
-        page.locator(selector).click()
+        with page.expect_response("**/v1/convert") as asked:
+            page.locator(selector).click()
+        answer = asked.value
+        assert answer.ok, f"{selector}: {answer.status} {answer.text()}"
     return Path(waiting.value.path()).read_bytes(), waiting.value.suggested_filename
 
 
@@ -392,11 +396,14 @@ def test_a_search_goes_on_while_the_page_is_loaded_again(desk):
 # 4. Take it away
 
 
-def test_every_format_is_saved(desk, client):
+@pytest.mark.parametrize("half", [0, 1])
+def test_every_format_is_saved(desk, client, half):
+    """In two halves, as Chromium drops what a page saves beyond ten files in a second."""
     open_csv(desk)
     solved(desk)
     tab(desk, "Take away")
-    formats = client.get("/v1/health").json()["formats"]["tour"]
+    formats = client.get("/v1/health").json()["formats"]["tour"][half::2]
+    assert len(formats) in range(1, 10)
     for format in formats:
         content, name = downloaded(desk, f'#tour-formats [data-format="{format}"]')
         assert name == f"towns.{format}"

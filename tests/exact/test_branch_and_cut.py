@@ -205,12 +205,13 @@ def test_rounded_points_reach_the_callers_search():
 def test_what_a_proof_calls_is_loaded_before_its_clock_runs():
     code = """
 from covertour import random_instance
-from covertour.exact import cuts, maxflow, pricing
+from covertour.exact import cuts, maxflow, odd_sets, pricing
 from covertour.search import worker
 from covertour.solving.loading import load
 load("exact", random_instance(1100, nearest=7))
 for kernel in (
-    cuts.sets_around_pairs, pricing.reduced_costs, maxflow._small_cuts, maxflow._tree_of_cuts
+    cuts.sets_around_pairs, pricing.reduced_costs, maxflow._small_cuts, maxflow._tree_of_cuts,
+    odd_sets._search,
 ):
     assert len(kernel.signatures) == 1, kernel
 assert len(worker.anneal_for.signatures) == 2  # of the sample and of many places

@@ -11,6 +11,7 @@ from covertour.exact.combs import combs, random_clusters
 from covertour.exact.formulation import make_problem, starting_edges
 from covertour.exact.incumbent import is_covering_tour
 from covertour.exact.nested import nested_clusters, starting_cuts
+from covertour.exact.odd_sets import odd_sets
 from covertour.exact.point import make_point
 from covertour.exact.relaxation import Relaxation
 from covertour.exact.separation import (
@@ -148,7 +149,10 @@ def families(point, rng):
         "combs": [cut for _, cut in combs(point, random_clusters(point, rng), LEAST)],
         "needs": [cut for _, cut in connectivity(single, components(single), LEAST)],
         "combs of needs": [cut for _, cut in combs(single, random_clusters(single, rng), LEAST)],
+        "odd sets": odd_sets(point, LEAST, 100),
+        "odd sets of needs": odd_sets(single, LEAST, 100),
         "round": separate(point, rng, 100),
+        "deep round": separate(point, rng, 100, deep=True),
     }
 
 
@@ -222,8 +226,25 @@ def test_all_families_find_something():
             found |= {family for family, cuts in families(point, rng).items() if cuts}
     assert found == {
         "links", "demands", "covers", "components", "root", "sets", "places", "blossoms", "combs",
-        "needs", "combs of needs", "round",
+        "needs", "combs of needs", "odd sets", "odd sets of needs", "round", "deep round",
     }  # fmt: skip
+
+
+def test_of_a_ring_of_sets_more_than_half_are_wanted():
+    """2 k + 1 sets around a ring, each two neighbours with one common place: k + 1 stops."""
+    for m in (3, 5):
+        sets = [[k, (k + 1) % m] for k in range(m)]
+        places = [[np.cos(angle), np.sin(angle)] for angle in 2 * np.pi * np.arange(m) / m]
+        # Two places far away that only cover themselves, so that no tour stays within a part.
+        far = [[m], [m + 1]]
+        instance = Instance.from_coordinates([*places, [9, 9], [9, 8]], sets=[*sets, *far])
+        problem = make_problem(instance)
+        y = np.array([0.5] * m + [1.0, 1.0])
+        nothing = np.empty(0, dtype=np.int64)
+        point = make_point(problem, y, nothing, nothing, np.empty(0))
+        (cut,) = odd_sets(point, LEAST, 100)
+        assert cut.rhs == (m + 1) / 2
+        assert slack_at(point, cut) == pytest.approx(-0.5)
 
 
 def test_a_whole_point_of_two_cycles_is_always_cut_off():

@@ -23,6 +23,15 @@ NOTHING_IN_REACH = Instance.from_coordinates(
 )
 """The best tour serves nothing: the bound on the weight has to come down to 0."""
 
+AT_THE_POLE = Instance.from_coordinates(
+    [(-180, -90), (90, -90), (-179.9, -90), (180, -90), (-180, -90), (-180, -90)],
+    metric="haversine",
+    nearest=0,
+    weight=[1, 0, 1, 1, 1, 0],
+    budget=0.0,
+)
+"""Places in one spot, some 1e-12 km apart by rounding, which is more than the budget of 0."""
+
 
 def best_of(instance: Instance) -> tuple[float, ...]:
     """What the best tour is worth, see :mod:`brute_force`; passes over what nobody can do."""
@@ -97,6 +106,7 @@ def test_enumeration_agrees_with_brute_force(instance: Instance) -> None:
 )
 @example(instance=NOTHING_IN_REACH, nodes=1, seed=0)
 @example(instance=NOTHING_IN_REACH.with_changes(weight=[0, 0, 1 / 7]), nodes=1, seed=0)
+@example(instance=AT_THE_POLE, nodes=1, seed=0)
 def test_proofs_agree_with_brute_force(instance: Instance, nodes: int, seed: int) -> None:
     check_proof(instance, nodes, seed)
 

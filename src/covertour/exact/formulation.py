@@ -192,7 +192,7 @@ def make_problem(
     ``known_weight``: what a known tour within the budget serves.
     """
     check_provable(instance)
-    by_weight = instance.budget is not None and least_weight is None
+    budget = instance.budget if least_weight is None else None
     if least_weight is None and instance.partial:
         least_weight = instance.quota_weight
     service = make_service(instance, least_weight)
@@ -218,11 +218,14 @@ def make_problem(
     if instance.open and instance.depot is not None and instance.end is not None:
         elsewhere = np.setdiff1d(everyone, [instance.depot, instance.end])
         distance[real, elsewhere] = distance[elsewhere, real] = np.inf
+    if budget is not None and instance.symmetric:
+        # No tour within the budget uses such a pair, and lengths beyond it only blur the program.
+        distance[distance > budget * (1.0 + BUDGET_SLACK)] = np.inf
     lost = instance.total_weight - service.sure - float(service.weight.sum())
     spare = np.inf
     if service.least > 0:
         spare = float(service.weight.sum()) - service.least
-    elif by_weight and known_weight > service.sure:
+    elif budget is not None and known_weight > service.sure:
         spare = float(service.weight.sum()) - (known_weight - service.sure)
     return Problem(
         distance=distance,
@@ -236,8 +239,8 @@ def make_problem(
         weight=service.weight,
         least=service.least,
         spare=spare,
-        budget=instance.budget if by_weight else None,
-        lost=lost if by_weight else 0.0,
+        budget=budget,
+        lost=lost if budget is not None else 0.0,
         joint=real if instance.open else None,
         begin=instance.depot,
         end=instance.end,

@@ -37,9 +37,11 @@ def nested_clusters(problem: Problem) -> Sides:
     from scipy.cluster.hierarchy import linkage
 
     n = problem.n
-    distance = np.where(np.isfinite(problem.distance), problem.distance, 0.0)
+    possible = np.isfinite(problem.distance)
+    far = problem.distance[possible].max()
+    distance = np.where(possible, problem.distance, far)
     if problem.joint is not None:  # it is nowhere, so far from all
-        distance[problem.joint] = distance[:, problem.joint] = distance.max()
+        distance[problem.joint] = distance[:, problem.joint] = far
     tree = linkage(distance[np.triu_indices(n, 1)], "average")
     sides = np.zeros((n - 1, n), dtype=bool)
     for row, (one, other) in enumerate(tree[:, :2].astype(np.int64)):

@@ -116,8 +116,9 @@ class Relaxation:
         self.highs: Any = new_solver()
         self.row_dual = np.zeros(self.base_rows)
         self._build_base()
-        if problem.joint is not None:
-            self.forget_pairs(~np.isfinite(self.pair_cost))
+        impossible = ~np.isfinite(self.pair_cost)
+        if impossible.any():
+            self.forget_pairs(impossible)
         keys = self.pair_u.astype(np.int64) * n + self.pair_v
         self.add_pairs(np.searchsorted(keys, np.sort(edges[0] * n + edges[1])))
 

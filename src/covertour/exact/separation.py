@@ -16,6 +16,7 @@ import numpy.typing as npt
 from covertour.exact.combs import combs, random_clusters
 from covertour.exact.cuts import Cut, Violated, make_cut
 from covertour.exact.maxflow import Flows, Groups, small_cuts
+from covertour.exact.odd_sets import odd_sets
 from covertour.exact.point import WHOLE, Point, is_whole
 from covertour.problem.metric import FloatArray, IntArray
 
@@ -67,8 +68,8 @@ def separate(
 ) -> list[Cut]:
     """Violated cuts: all short ones, ``most`` connectivity cuts and at most half as many combs.
 
-    ``deep`` looks harder, for points that the usual cuts hardly move any more. ``threads`` share
-    the work and find the same cuts.
+    ``deep`` looks harder, for points that the usual cuts hardly move any more, and for ``most`` odd
+    sets too. ``threads`` share the work and find the same cuts.
     """
     n = len(point.y)
     least = LEAST_VIOLATION_DEEP if deep else LEAST_VIOLATION
@@ -99,7 +100,13 @@ def separate(
 
     by_try = map(of_clusters, tries) if threads is None else threads.map(of_clusters, tries)
     more = [comb for found_in_try in by_try for comb in found_in_try]
-    return [*short, *_most_violated(found)[:most], *_spread(more, most // 2, n)]
+    odd = odd_sets(point, least, most) if deep else []
+    return [
+        *short,
+        *_most_violated(found)[:most],
+        *_spread(more, most // 2, n),
+        *odd,
+    ]
 
 
 def _most_violated(found: Violated) -> list[Cut]:

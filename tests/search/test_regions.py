@@ -87,6 +87,55 @@ def test_rounds_keep_a_covering_tour_and_shorten_it(kind: str) -> None:
     assert instance.length(s.order[tour]) < before
 
 
+@pytest.mark.parametrize("fresh", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+def test_regions_searched_in_pools_keep_what_stays_and_shorten_the_tour(
+    kind: str, fresh: bool
+) -> None:
+    instance = instance_of(kind)
+    s, tour = first_tour(instance)
+    for seed in range(2):
+        before = instance.length(s.order[tour])
+        division = lay_out(s, tour, divide(points_of(s), tour, 4, [seed]), 4)
+        hot = 0.5 * float(tour_length(s, tour)) / len(tour)
+        improved = []
+        for which in range(4):
+            region = cut_out(s, division, which)
+            task = Task((seed, which), hot, 0.0, 2_000, FOREVER, DEFAULT, 6, fresh)
+            done = improve_region(region, task)
+            assert done.iterations == 2_000
+            places = done.stops.tolist()
+            for a, b in zip(
+                region.stops[region.stays], np.roll(region.stops, -1)[region.stays], strict=True
+            ):
+                assert abs(places.index(a) - places.index(b)) in (1, len(places) - 1)
+            improved.append(done)
+        tour = put_back(s, tour, division, improved)
+        assert verify(instance, make_tour(instance, s.order[tour])).ok
+        assert instance.length(s.order[tour]) < before
+
+
+def test_whoever_searches_a_region_in_a_pool_finds_the_same() -> None:
+    s, tour = first_tour(instance_of("radius"))
+    region = cut_out(s, lay_out(s, tour, divide(points_of(s), tour, 2, [0]), 2), 1)
+    task = Task((1, 2, 3), 0.01, 0.0, 3_000, FOREVER, DEFAULT, 6, True)
+    here = improve_region(region, task)
+    there = improve_region(*pickle.loads(pickle.dumps((region, task))))
+    assert_array_equal(here.stops, there.stops)
+    annealed = improve_region(region, task._replace(members=0))
+    assert not np.array_equal(here.stops, annealed.stops)
+
+
+def test_a_pool_of_a_region_ends_when_told_to() -> None:
+    s, tour = first_tour(instance_of("radius"))
+    region = cut_out(s, lay_out(s, tour, divide(points_of(s), tour, 2, [0]), 2), 0)
+    task = Task((0,), 0.01, 0.0, 10**9, FOREVER, DEFAULT, 6, True)
+    stopped = improve_region(region, task, go_on=lambda: False)
+    assert stopped.iterations == 0
+    assert_array_equal(stopped.stops, region.stops)
+    assert improve_region(region, task._replace(seconds=0.0)).iterations == 0
+
+
 def test_many_tiny_regions_that_all_change_at_once_stay_one_tour() -> None:
     instance = random_instance(1_500, nearest=1, seed=8)
     s, tour = first_tour(instance)

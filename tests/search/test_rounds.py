@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from covertour import Result, random_instance, solve
-from covertour.search import lns
+from covertour import LnsParams, Result, random_instance, solve, verify
+from covertour.search import lns, rounds
 from covertour.search.rounds import regions_for
 from covertour.solving.stop import MaxIterations, NoImprovement, Progress, TargetLength
 
@@ -92,6 +92,40 @@ def test_time_is_shared_by_all_regions(workers: int) -> None:
     found = solve(LARGE, seconds=0.5, workers=workers)
     assert found.iterations > 100
     assert found.length < solve(LARGE, "greedy").length
+
+
+@pytest.fixture
+def _time_for_pools() -> Iterator[None]:
+    """Pools of regions take more iterations than a test has time for."""
+    with patch.object(rounds, "POOLS_FROM", 20):
+        yield
+
+
+@pytest.mark.usefixtures("_time_for_pools")
+def test_where_there_is_time_regions_are_searched_in_pools_by_whoever_works() -> None:
+    found = solve(LARGE, iterations=50_000, seed=1)
+    assert found.iterations == 50_000
+    assert verify(LARGE, found.tour).ok
+    assert regions_for(len(found.tour), 1, rounds.STOPS_PER_POOL) % 5 == 0
+    together = solve(LARGE, iterations=50_000, seed=1, workers=5)
+    assert_array_equal(together.tour.places, found.tour.places)
+
+
+@pytest.mark.usefixtures("_time_for_pools")
+def test_without_members_regions_are_annealed_only() -> None:
+    pools = solve(LARGE, iterations=45_000, seed=1)
+    cycles = solve(LARGE, iterations=45_000, seed=1, params=LnsParams(members=0))
+    assert pools.trace != cycles.trace
+
+
+@pytest.mark.usefixtures("_time_for_pools")
+def test_pools_of_regions_end_at_a_target_and_in_time() -> None:
+    first = solve(LARGE, "greedy").length
+    found = solve(LARGE, stop=TargetLength(0.95 * first) | MaxIterations(10**7))
+    assert found.length <= 0.95 * first
+    assert found.stopped == "limit"
+    assert found.iterations < 10**7
+    assert solve(LARGE, seconds=1.0).length < first
 
 
 def test_the_number_of_regions_suits_the_tour_and_the_workers() -> None:

@@ -44,6 +44,7 @@ from covertour.search.state import (
     ring_of,
     stops_near,
 )
+from covertour.search.ties import NO_TIES, hold
 
 MOST_COVERERS = 24
 """Of the coverers of a place at most this many, drawn at random, are compared."""
@@ -345,10 +346,11 @@ drop_spare = for_both(_drop_plain, _drop_with_goal)
 
 
 @entry
-def construct(s, start, must_visit, serving, go_on):
+def construct(s, start, must_visit, serving, ties, go_on):
     """A tour that serves all in ``serving``; see ``complete``; by the numbers of the state.
 
-    To go on is to improve the tour that there is where stops of it are queued, and nothing else.
+    ties: int64[k, 2], stops of ``start`` whose legs must stay, see ties.py. To go
+    on is to improve the tour that there is where stops of it are queued, and nothing else.
     """
     if go_on:
         improve(s, FINAL)
@@ -356,6 +358,7 @@ def construct(s, start, must_visit, serving, go_on):
     labelled = s.tour.labelled
     s.tour.labelled = 0
     load_tour(s, start, len(start))
+    hold(s, ties)
     last = s.lists[STOPS, 0] if len(start) else NOWHERE
     for number in must_visit:
         place = Place(number)
@@ -415,7 +418,7 @@ def complete(s: State, start: IntArray, must_visit: IntArray, serving: IntArray)
     uncovered ones are served. Where places may be left out, only as much is served as must be.
     """
     if s.goal is None:
-        construct(s, s.number[start], s.number[must_visit], s.number[serving], False)
+        construct(s, s.number[start], s.number[must_visit], s.number[serving], NO_TIES, False)
     else:
         _complete_with_goal(s, ring_of(s, start), s.number[must_visit], s.number[serving])
 
@@ -439,7 +442,7 @@ def serve_all(s: State, ring: IntArray, must: IntArray, serving: IntArray) -> No
         ring = np.concatenate([[cheapest], ring]).astype(np.int64)
     before = float(tally["need"]), float(tally["price"])
     tally["need"], tally["price"] = float(tally["total"]), np.inf
-    construct(s, ring, must, serving, False)
+    construct(s, ring, must, serving, NO_TIES, False)
     tally["need"], tally["price"] = before
 
 
@@ -456,7 +459,7 @@ def cut_back(s: State, favour: FloatArray | None = None) -> None:
         if len(spare) == 0 or prune(s, spare[: 1 + len(spare) // PRUNED_SHARE], enough) == 0:
             break
     none = np.empty(0, dtype=np.int64)
-    construct(s, none, none, none, True)
+    construct(s, none, none, none, NO_TIES, True)
 
 
 def _stops_by_worth(s: State, favour: FloatArray | None) -> IntArray:

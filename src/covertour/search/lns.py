@@ -29,21 +29,27 @@ from covertour.search.construct import (
 from covertour.search.fleet import fewest, within_reach
 from covertour.search.params import LnsParams, default_params
 from covertour.search.pool import (
+    ANNEALED,
     POOL_FROM,
     USUAL_SPEED,
+    WARM_CYCLE,
+    WARM_HEAT,
     WORTH,
     absorb,
     make_pool,
     may_have_pools,
+    members_for,
     recombine,
 )
+from covertour.search.rounds import has_pools, regions_for, search_regions
 from covertour.search.starts import Elsewhere
 from covertour.search.worker import AIMS, Worker, anneal_worker, best_of, hire
 from covertour.solving.clock import Clock
 from covertour.solving.stop import NEVER
 
 REGIONS_FROM, REGIONS_FROM_TOGETHER = 7_000, 900
-"""Tours of at least so many stops are improved region by region: by one worker, by several."""
+"""Tours of at least so many stops are improved region by region: by one worker; by several, or
+where there is time for pools of each region."""
 
 WIDEST = 8
 """A region has at least so many times the places that a stop may cover."""
@@ -53,17 +59,6 @@ FIRST_POOL, POOL_GROWTH = 300, 4
 
 LAST_POOL = 5.0
 """A pool that could be made so many times in what is left takes it all."""
-
-ANNEALED = 0.4
-"""The share of a pool's iterations in which its members are annealed; the others are for
-recombining them and for warm cycles from the best tour."""
-
-FEWEST_MEMBERS, MEMBERS = 6, 2.5
-"""A pool has at least so many members; and so many times the square root of the iterations per stop
-in which they are annealed, so that more iterations make for more members and for better ones."""
-
-WARM_CYCLE, WARM_HEAT = 25, 0.3
-"""The iterations of a warm cycle per stop, and the temperature at its start, in mean legs."""
 
 CHEAPER_EVERY = 3
 """With a budget: in every so many cycles as much is to be served for less, in the others more."""
@@ -112,7 +107,7 @@ def _search(
 ) -> IntArray:
     """Search for a cheap tour; with a fleet, of at most so many routes if ``most`` is not None."""
     leader = hire(instance, clock, seed, start, params, most)
-    many = _by_regions(leader, clock, workers)
+    many = _by_regions(leader, clock, workers, params)
     if many > 1:
         return _search_regions(leader, clock, seed, many, workers, params, executor)
     others = [seed + 1_000_003 * index for index in range(1, workers)]
@@ -205,17 +200,17 @@ def _tell(instance: Instance, clock: Clock, best: Worker, iteration: int | None 
             clock.improved(best.length, places, iteration, weight=served)
 
 
-def _by_regions(leader: Worker, clock: Clock, workers: int) -> int:
+def _by_regions(leader: Worker, clock: Clock, workers: int, params: LnsParams) -> int:
     """How many regions a tour is divided into to be improved; 0 where it is better left whole."""
     s, stops = leader.state, int(leader.anneal["best_size"][0])
-    least = REGIONS_FROM if workers == 1 else REGIONS_FROM_TOGETHER
+    least = REGIONS_FROM
+    if workers > 1 or has_pools(clock, stops, workers, params):
+        least = REGIONS_FROM_TOGETHER
     # Idle iterations are counted one by one, which regions cannot.
     if s.goal is not None or s.table.ndim > 1 or clock.limits.idle_iterations < NEVER:
         return 0
     if stops < least:
         return 0
-    from covertour.search.rounds import regions_for
-
     many = regions_for(stops, workers)
     widest = int((s.at["covers_to"] - s.at["covers_from"]).max())
     return many if widest * many * WIDEST <= len(s.at) else 0
@@ -230,8 +225,6 @@ def _search_regions(
     params: LnsParams,
     executor: Executor | None,
 ) -> IntArray:
-    from covertour.search.rounds import search_regions
-
     clock.improved(leader.length, leader.tour)
     s, stops = leader.state, leader.best[: leader.anneal["best_size"][0]].copy()
     found = search_regions(s, stops, leader.length, clock, seed, many, workers, params, executor)
@@ -350,8 +343,7 @@ def _search_pools(
         began = clock.iterations
         left = _left(clock) if began > 0 else len(team) * _allowed(clock, len(team))
         last = _limited(clock) and left < LAST_POOL * planned
-        each = ANNEALED * (left if last else planned) / stops
-        members = int(min(params.members, max(MEMBERS * each**0.5, FEWEST_MEMBERS)))
+        members = members_for((left if last else planned) / stops, params)
         rounds = -(-members // len(team))
         for worker in team:
             worker.anneal["hot"] = params.hot_long * leg

@@ -29,8 +29,8 @@ class LnsParams:
 
     *A pool.* Tours of a few dozen to ``short_tour`` stops are searched for in pools of up to
     ``members`` tours, fewer in a short search, each annealed in a cycle of its own and all then
-    recombined; the next pool is longer and has more of them.
-    With 0 members there are only cycles, each from the best tour so far.
+    recombined; the next pool is longer and has more of them. So are the regions of longer tours,
+    where there is time for it. With 0 members there are only cycles, from the best tour so far.
 
     *An iteration* removes up to ``most_removed`` stops. A share ``swaps`` of them swap two
     neighbouring paths of up to ``longest_swapped`` stops instead, on tours of at least

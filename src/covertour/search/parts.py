@@ -19,6 +19,7 @@ import numpy as np
 from covertour.kernel import inner
 from covertour.problem.metric import FloatArray, IntArray
 from covertour.search.state import Place, State, distance, draw_below
+from covertour.search.ties import NO_TIES
 
 NOBODY = -1
 
@@ -54,12 +55,17 @@ class Room(NamedTuple):
     sides: ``parent``: int64[2n], the part of a side, as a forest; ``change``: float64[2n], what
     taking it adds to the length; ``legs``: int64[2n], how many it has; ``mark``: uint64[2n], a
     number by which it is known; ``taken``: int64[2n], whether it is, see TAKEN; ``only``:
-    int64[2n], its first stop that only one of the tours has, ``next_only``: int64[n], the next one.
+    int64[2n], its first stop that only one of the tours has, ``next_only``: int64[n], the next one;
+    ``first_leg``: int64[2n], its first leg of the first tour, by the stop before it, ``next_leg``:
+    int64[n], the next one.
     ``parts``: int64[2n], the parts that promise a shorter tour; ``chosen``: int64[2n], those that
     are taken together; ``bare``: int64[n], places that then lose their last stop, ``is_bare``:
-    int64[n], whether they do. ``ring``, ``stops``, ``found``: int64[n], the rings of the tour that
-    is made, its stops in no order, and in order; ``rings``: int64[MOST_RINGS], how many stops each
-    has.
+    int64[n], whether they do. ``rank``: int64[n], the place of a stop in the first tour. For the
+    tour that is made, see assemble.py: ``cuts``: int64[n], where the first tour is cut; ``stops``:
+    int64[n], the stops that it has not; ``ring``: int64[2n], the ring of each segment; ``rings``:
+    int64[MOST_RINGS], how many stops each has; ``touched``: int64[4n + 4 MOST_RINGS], stops with
+    other neighbours; ``found``: int64[n], its stops in order. ``ties``: int64[k, 2], stops that
+    every tour has side by side, see ties.py; ``tied``: int64[n, 2], with whom a stop is, or NOBODY.
     """
 
     one: IntArray
@@ -74,17 +80,27 @@ class Room(NamedTuple):
     chosen: IntArray
     only: IntArray
     next_only: IntArray
+    first_leg: IntArray
+    next_leg: IntArray
     bare: IntArray
     is_bare: IntArray
-    ring: IntArray
+    rank: IntArray
+    cuts: IntArray
     stops: IntArray
-    found: IntArray
+    ring: IntArray
     rings: IntArray
+    touched: IntArray
+    found: IntArray
+    ties: IntArray
+    tied: IntArray
 
 
-def room_for(s: State) -> Room:
-    """Room for the places of a state."""
+def room_for(s: State, ties: IntArray = NO_TIES) -> Room:
+    """Room for the places of a state; ties: int64[k, 2]."""
     n = len(s.at)
+    tied = np.full((n, 2), NOBODY)
+    for a, b in [*ties, *ties[:, ::-1]]:
+        tied[a, 0 if tied[a, 0] == NOBODY else 1] = b
     return Room(
         one=np.full((n, 2), NOBODY),
         two=np.full((n, 2), NOBODY),
@@ -98,12 +114,19 @@ def room_for(s: State) -> Room:
         chosen=np.empty(2 * n, dtype=np.int64),
         only=np.empty(2 * n, dtype=np.int64),
         next_only=np.empty(n, dtype=np.int64),
+        first_leg=np.empty(2 * n, dtype=np.int64),
+        next_leg=np.empty(n, dtype=np.int64),
         bare=np.empty(n, dtype=np.int64),
         is_bare=np.zeros(n, dtype=np.int64),
-        ring=np.empty(n, dtype=np.int64),
+        rank=np.empty(n, dtype=np.int64),
+        cuts=np.empty(n, dtype=np.int64),
         stops=np.empty(n, dtype=np.int64),
-        found=np.empty(n, dtype=np.int64),
+        ring=np.empty(2 * n, dtype=np.int64),
         rings=np.empty(MOST_RINGS, dtype=np.int64),
+        touched=np.empty(4 * n + 4 * MOST_RINGS, dtype=np.int64),
+        found=np.empty(n, dtype=np.int64),
+        ties=ties,
+        tied=tied,
     )
 
 
@@ -121,28 +144,37 @@ def take_apart(s, tours, one, two, least, most, room):
     size_two = tours.size[two]
     for index in range(size_one):
         a = places[one, index]
-        _tie(room, 2 * a + 1, 2 * room.one[a, 1])
+        b = room.one[a, 1]
+        if room.two[a, 1] != b:  # legs that both have are on one side, and in no part
+            _tie(room, 2 * a + 1, 2 * b)
         if room.two[a, 0] == NOBODY:
             _tie(room, 2 * a, 2 * a + 1)
     for index in range(size_two):
         a = places[two, index]
-        b = places[two, (index + 1) % size_two]
-        _tie(room, _side(room.two, a, b), _side(room.two, b, a))
+        b = places[two, index + 1 if index + 1 < size_two else 0]
         if room.one[a, 0] == NOBODY:
             _tie(room, 2 * a, 2 * a + 1)
+        elif _has(room.one, a, b):
+            continue
+        _tie(room, _side(room.two, a, b), _side(room.two, b, a))
     for index in range(size_one):
         a = places[one, index]
-        part = part_of(room, 2 * a + 1)
-        room.change[part] -= distance(s, Place(a), Place(room.one[a, 1]))
-        room.legs[part] += 1
-        room.mark[part] -= _mark(a, room.one[a, 1])
+        b = room.one[a, 1]
+        if room.two[a, 1] != b:
+            part = part_of(room, 2 * a + 1)
+            room.change[part] -= distance(s, Place(a), Place(b))
+            room.legs[part] += 1
+            room.mark[part] -= _mark(a, b)
+            room.next_leg[a] = room.first_leg[part]
+            room.first_leg[part] = a
     for index in range(size_two):
         a = places[two, index]
-        b = places[two, (index + 1) % size_two]
-        part = part_of(room, _side(room.two, a, b))
-        room.change[part] += distance(s, Place(a), Place(b))
-        room.legs[part] += 1
-        room.mark[part] += _mark(a, b)
+        b = places[two, index + 1 if index + 1 < size_two else 0]
+        if room.one[a, 0] == NOBODY or not _has(room.one, a, b):
+            part = part_of(room, _side(room.two, a, b))
+            room.change[part] += distance(s, Place(a), Place(b))
+            room.legs[part] += 1
+            room.mark[part] += _mark(a, b)
     many = 0
     for index in range(size_one):
         a = places[one, index]
@@ -176,8 +208,13 @@ def _lay_out(s, tours, one, two, room):
     for index in range(size_two):
         _reset(room, places[two, index])
     for index in range(size_one):
-        room.one[places[one, index], 0] = places[one, index - 1 if index > 0 else size_one - 1]
-        room.one[places[one, index], 1] = places[one, (index + 1) % size_one]
+        stop = places[one, index]
+        for side in range(2):
+            other = index + 2 * side - 1
+            other = size_one - 1 if other < 0 else (0 if other == size_one else other)
+            room.one[stop, side] = places[one, other]
+            room.beside[stop, side] = places[one, other]
+        room.rank[stop] = index
     for index in range(size_two):
         stop = places[two, index]
         before = places[two, index - 1 if index > 0 else size_two - 1]
@@ -200,6 +237,7 @@ def _reset(room, stop):
         room.mark[side] = np.uint64(0)
         room.taken[side] = LEFT
         room.only[side] = NOBODY
+        room.first_leg[side] = NOBODY
 
 
 @inner
@@ -232,6 +270,12 @@ def _tie(room, a, b):
 def _side(beside, a, b):
     """The side of stop a on which stop b is."""
     return 2 * a if beside[a, 0] == b else 2 * a + 1
+
+
+@inner
+def _has(beside, a, b):
+    """Whether two stops are neighbours."""
+    return beside[a, 0] == b or beside[a, 1] == b
 
 
 @inner

@@ -7,7 +7,7 @@ have the same ones; so a few tours together soon give a better one than annealin
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -17,9 +17,11 @@ from covertour.problem.instance import Instance
 from covertour.problem.metric import FloatArray, IntArray
 from covertour.search.blocks import expected_stops
 from covertour.search.construct import complete
+from covertour.search.params import LnsParams
 from covertour.search.parts import REMEMBERED, Room, Tours, room_for
 from covertour.search.recombine import keep_tour, recombine_pairs
 from covertour.search.state import State, make_state
+from covertour.search.ties import NO_TIES
 from covertour.solving.clock import Clock
 from covertour.solving.stop import NEVER
 
@@ -38,6 +40,17 @@ WORTH = 150
 
 USUAL_SPEED = 100_000.0
 """Iterations per second, where that has to be known before any is made."""
+
+ANNEALED = 0.4
+"""The share of a pool's iterations in which its members are annealed; the others are for
+recombining them and for warm cycles from the best tour."""
+
+FEWEST_MEMBERS, MEMBERS = 6, 2.5
+"""A pool has at least so many members; and so many times the square root of the iterations per stop
+in which they are annealed, so that more iterations make for more members and for better ones."""
+
+WARM_CYCLE, WARM_HEAT = 25, 0.3
+"""The iterations of a warm cycle per stop, and the temperature at its start, in mean legs."""
 
 PAIRS_AT_ONCE = 8
 """After so many pairs of tours somebody looks at the clock."""
@@ -90,8 +103,16 @@ class Pool:
         self.many = len(rows)
 
 
-def make_pool(s: State, seed: int, members: int) -> Pool:
-    """An empty pool, for so many members beside the survivors."""
+def members_for(iterations: float, params: LnsParams) -> int:
+    """How many members a pool of so many iterations per stop has."""
+    return int(min(params.members, max(MEMBERS * (ANNEALED * iterations) ** 0.5, FEWEST_MEMBERS)))
+
+
+def make_pool(s: State, seed: int | Sequence[int], members: int, ties: IntArray = NO_TIES) -> Pool:
+    """An empty pool, for so many members beside the survivors.
+
+    ties: int64[k, 2], stops whose leg must stay, see ties.py.
+    """
     rows, n = members + SURVIVORS + 1, len(s.at)
     tours = Tours(
         places=np.empty((rows, n), dtype=np.int64),
@@ -99,7 +120,7 @@ def make_pool(s: State, seed: int, members: int) -> Pool:
         length=np.empty(rows),
         tried=np.zeros((rows, REMEMBERED), dtype=np.uint64),
     )
-    return Pool(s, np.random.default_rng(seed), tours, room_for(s))
+    return Pool(s, np.random.default_rng(seed), tours, room_for(s, ties))
 
 
 def may_have_pools(instance: Instance) -> bool:

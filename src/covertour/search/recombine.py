@@ -12,22 +12,20 @@ from __future__ import annotations
 import numpy as np
 
 from covertour.kernel import entry, inner
+from covertour.search.assemble import assemble
 from covertour.search.changes import load_tour, spare, touch
 from covertour.search.construct import drop_spare
 from covertour.search.improve import FINAL, improve
 from covertour.search.moves import exchange, lacks, serve
 from covertour.search.parts import (
     LEFT,
-    MOST_RINGS,
-    NOBODY,
-    TAKEN,
     choose,
     clear,
-    part_of,
     take_apart,
     tried_before,
 )
-from covertour.search.state import QUEUE, STOPS, Place, distance
+from covertour.search.state import QUEUE, STOPS, Place
+from covertour.search.ties import hold, holds
 
 MOST_ADDED = 1.0
 """A part that makes a tour longer by this many mean legs, with rings joined, is not mended."""
@@ -111,15 +109,21 @@ def _combine(s, tours, one, two, most, noise, room):
         if tried_before(tours, one, chosen, room):
             continue
         made += 1
-        added, size = _assemble(s, tours, one, two, change, room)
+        most_added = MOST_ADDED * leg
+        added, size, touched = assemble(s, tours, one, chosen, change, most_added, room)
         for index in range(chosen):
             room.taken[room.chosen[index]] = LEFT
-        if added > MOST_ADDED * leg:
+        if added > most_added:
             continue
         load_tour(s, room.found, size)
         changed = True
-        _queue_changed(s, room, size)
-        if _mend(s, noise, length, length + HOPELESS * leg, room) and s.tour.length < enough:
+        hold(s, room.ties)
+        _queue_changed(s, room, touched, size)
+        if (
+            _mend(s, noise, length, length + HOPELESS * leg, room)
+            and s.tour.length < enough
+            and holds(s, room.ties)
+        ):
             clear(tours, one, two, room)
             _keep(s, tours, one)
             return made, True
@@ -133,54 +137,18 @@ def _load(s, tours, row, room):
     for index in range(tours.size[row]):
         room.found[index] = tours.places[row, index]
     load_tour(s, room.found, tours.size[row])
+    hold(s, room.ties)
 
 
 @inner
-def _assemble(s, tours, one, two, change, room):
-    """Write the first tour with the taken parts of the second to ``found``, as one ring.
-
-    Returns what that adds to the length, with the ``change`` by the parts, inf where there are too
-    many rings; and how many stops there are.
-    """
-    many = _choose_legs(tours, one, two, room)
-    added = change
-    rings = 0
-    for index in range(many):
-        if room.ring[room.stops[index]] == NOBODY:
-            if rings == MOST_RINGS:
-                return np.inf, 0
-            room.rings[rings] = _number(room, room.stops[index], rings)
-            rings += 1
-    for _ in range(rings - 1):
-        smallest = NOBODY
-        for number in range(rings):
-            if room.rings[number] > 0 and (
-                smallest == NOBODY or room.rings[number] < room.rings[smallest]
-            ):
-                smallest = number
-        added += _join(s, room, many, smallest)
-    beside = room.beside
-    before = room.stops[0]
-    stop = beside[before, 1]
-    room.found[0] = before
-    for index in range(1, many):
-        room.found[index] = stop
-        following = beside[stop, 0] if beside[stop, 0] != before else beside[stop, 1]
-        before = stop
-        stop = following
-    return added, many
-
-
-@inner
-def _queue_changed(s, room, size):
+def _queue_changed(s, room, touched, size):
     """Queue the stops at new legs, and note those that may be of no use."""
+    for index in range(touched):
+        stop = Place(room.touched[index])
+        if s.at[stop].stop_at >= 0:
+            touch(s, stop)
     for index in range(size):
-        number = room.found[index]
-        stop = Place(number)
-        for side in range(2):
-            other = room.beside[number, side]
-            if room.one[number, 0] != other and room.one[number, 1] != other:
-                touch(s, stop)
+        stop = Place(room.found[index])
         if s.at[stop].unique == 0:
             spare(s, stop)
 
@@ -212,105 +180,6 @@ def _mend(s, noise, length, most, room):
     s.tour.log = 0
     length = 0.0  # summed anew, without drift
     for index in range(s.tour.size):
-        length += s.at[s.lists[STOPS, index]].leg
+        length += max(s.at[s.lists[STOPS, index]].leg, 0.0)  # but for legs that must stay
     s.tour.length = length
     return True
-
-
-@inner
-def _choose_legs(tours, one, two, room):
-    """Write the legs of the first tour, but in taken parts those of the second, to ``beside``.
-
-    The stops that there are then go to ``stops``, with no number of a ring; how many there are.
-    """
-    many = 0
-    for index in range(tours.size[one]):
-        stop = tours.places[one, index]
-        if room.two[stop, 0] == NOBODY and room.taken[part_of(room, 2 * stop)] == TAKEN:
-            continue
-        for side in range(2):
-            taken = room.taken[part_of(room, 2 * stop + side)] == TAKEN
-            room.beside[stop, side] = room.two[stop, side] if taken else room.one[stop, side]
-        room.stops[many] = stop
-        room.ring[stop] = NOBODY
-        many += 1
-    for index in range(tours.size[two]):
-        stop = tours.places[two, index]
-        if room.one[stop, 0] == NOBODY and room.taken[part_of(room, 2 * stop)] == TAKEN:
-            room.beside[stop, 0] = room.two[stop, 0]
-            room.beside[stop, 1] = room.two[stop, 1]
-            room.stops[many] = stop
-            room.ring[stop] = NOBODY
-            many += 1
-    return many
-
-
-@inner
-def _number(room, first, number):
-    """Give a number to the ring of a stop; how many stops it has."""
-    before = first
-    stop = room.beside[first, 1]
-    room.ring[first] = number
-    many = 1
-    while stop != first:
-        room.ring[stop] = number
-        many += 1
-        following = room.beside[stop, 0]
-        if following == before:
-            following = room.beside[stop, 1]
-        before = stop
-        stop = following
-    return many
-
-
-@inner
-def _join(s, room, many, number):
-    """Join a ring to another one where that costs least; what it costs."""
-    beside = room.beside
-    longest = 0.0
-    for i in range(many):
-        a = room.stops[i]
-        for side in range(2):
-            longest = max(longest, distance(s, Place(a), Place(beside[a, side])))
-    best = np.inf
-    legs = (NOBODY, NOBODY, NOBODY, NOBODY)
-    for i in range(many):
-        a = room.stops[i]
-        if room.ring[a] != number:
-            continue
-        saved = (
-            distance(s, Place(a), Place(beside[a, 0])),
-            distance(s, Place(a), Place(beside[a, 1])),
-        )
-        spare = max(saved[0], saved[1]) + longest  # what is taken away is no longer than this
-        for j in range(many):
-            b = room.stops[j]
-            far = distance(s, Place(a), Place(b))
-            if far - spare >= best or room.ring[b] == number:
-                continue
-            for side in range(2):
-                x = beside[a, side]
-                for other in range(2):
-                    y = beside[b, other]
-                    cost = far - saved[side]
-                    cost += distance(s, Place(x), Place(y)) - distance(s, Place(b), Place(y))
-                    if cost < best:
-                        best = cost
-                        legs = (a, x, b, y)
-    a, x, b, y = legs
-    joined = room.ring[b]
-    room.rings[joined] += room.rings[number]
-    room.rings[number] = 0
-    _number(room, a, joined)
-    _swap(beside, a, x, b)
-    _swap(beside, x, a, y)
-    _swap(beside, b, y, a)
-    _swap(beside, y, b, x)
-    return best
-
-
-@inner
-def _swap(beside, stop, old, new):
-    """Replace a neighbour of a stop."""
-    slot = 0 if beside[stop, 0] == old else 1
-    beside[stop, slot] = new

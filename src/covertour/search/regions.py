@@ -28,8 +28,8 @@ from covertour.kernel import entry
 from covertour.problem.coverage import Int32Array
 from covertour.problem.metric import FloatArray, IntArray
 from covertour.search.annealing import ANNEAL, TUNED, anneal_for
-from covertour.search.changes import load_tour
 from covertour.search.params import LnsParams
+from covertour.search.regionpool import search_in_pool
 from covertour.search.state import (
     FIRST_NEAR,
     FIRST_STOP,
@@ -40,18 +40,15 @@ from covertour.search.state import (
     NOWHERE,
     PLACE,
     SERVED,
-    STOPS,
     TOUR,
     UNCOVERED,
     Place,
     State,
 )
+from covertour.search.ties import copy_tied, load_tied
 
 FEWEST_STOPS = 24
 """Regions with fewer stops are left as they are."""
-
-STAYS = -1e30
-"""The length of a leg that must stay: no change that would take it away can pay."""
 
 STRETCH_SECONDS = 0.02
 """A region is annealed for about so long between two looks at the time."""
@@ -99,7 +96,8 @@ class Task(NamedTuple):
     """How a region is to be annealed: from one temperature to another, linearly.
 
     It ends after so many ``iterations``, or after so many ``seconds``, whatever comes first; where
-    the seconds are limited the temperature follows them.
+    the seconds are limited the temperature follows them. With ``members`` it is searched in a pool
+    of so many tours, see regionpool.py; ``fresh`` ones or such that begin with the present tour.
     """
 
     seed: tuple[int, ...]
@@ -108,6 +106,8 @@ class Task(NamedTuple):
     iterations: int
     seconds: float
     params: LnsParams
+    members: int = 0
+    fresh: bool = False
 
 
 class Improved(NamedTuple):
@@ -316,14 +316,18 @@ def improve_region(
         return Improved(region.stops, 0)
     # Copies, as arrays that came from elsewhere may be read-only: kernels are compiled for others.
     stops, stays = np.array(region.stops), np.array(region.stays)
+    ties = np.stack([stops, np.roll(stops, -1)], axis=1)[stays]
     s = _state(region, task.seed)
-    settle(s, stops, stays)
+    load_tied(s, stops, len(stops), ties)
     anneal = np.zeros(1, dtype=ANNEAL)
     for name, _ in TUNED:
         anneal[name] = getattr(task.params, name)
     # Nobody keeps the best tour: the present one goes back into the whole.
     anneal["best"], anneal["best_size"], anneal["target"] = -np.inf, 1, np.nan
     anneal["idle_limit"], anneal["look_every"] = UNLIMITED, UNLIMITED
+    if task.members > 0:
+        needy = np.flatnonzero(region.needs)
+        return Improved(*search_in_pool(s, anneal, stops, ties, needy, task, go_on))
     room = np.empty(len(region.roles), dtype=np.uint64), np.empty(1, dtype=np.int64)
     timed = task.seconds < float("inf")
     anneal["hot"], anneal["span"] = task.hot, UNLIMITED
@@ -342,7 +346,7 @@ def improve_region(
         wanted = min(STRETCH_SECONDS, task.seconds - passed)
         stretch = max(1, int(stretch * min(wanted / max(passed - before, 1e-9), 4.0)))
     found = np.empty(int(s.tour["size"]), dtype=np.int64)
-    kept = collect(s, stops, stays, found)
+    kept = copy_tied(s, ties, found)
     return Improved(found if kept else stops, made)
 
 
@@ -382,36 +386,3 @@ def _state(region: Region, seed: tuple[int, ...]) -> State:
         number=np.arange(m),
         goal=None,
     )
-
-
-@entry
-def settle(s, stops, stays):
-    """Make the state of a region hold its stops, int64[t]; legs that stay count nothing."""
-    load_tour(s, stops, len(stops))
-    length = 0.0
-    for index in range(len(stops)):
-        stop = Place(stops[index])
-        if stays[index]:
-            s.at[stop].leg = STAYS
-        else:
-            length += s.at[stop].leg
-    s.tour.length = length
-
-
-@entry
-def collect(s, stops, stays, found):
-    """Write the present stops in order to ``found``; whether all is covered and what stays stayed.
-
-    An insertion into a leg that stays, where no other leg is near, leaves it unprotected.
-    """
-    for index in range(len(stops)):
-        if stays[index]:
-            stop = Place(stops[index])
-            other = Place(stops[(index + 1) % len(stops)])
-            if s.at[stop].stop_at < 0 or (s.at[stop].next != other and s.at[stop].prev != other):
-                return False
-    stop = s.lists[STOPS, 0]
-    for index in range(s.tour.size):
-        found[index] = stop
-        stop = s.at[stop].next
-    return s.tour.uncovered == 0

@@ -17,12 +17,14 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExec
 from dataclasses import dataclass
 from threading import Event
 from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
 
 from covertour.executors import Lost, forget, is_there, result_of, slots_of
 from covertour.problem.metric import FloatArray, IntArray
 from covertour.search.params import LnsParams
+from covertour.search.pool import members_for
 from covertour.search.regions import (
     Division,
     Improved,
@@ -45,6 +47,22 @@ STOPS_PER_REGION = 400
 FEWEST_PER_REGION = 200
 """At least so many where there are more workers than that would give regions."""
 
+STOPS_PER_POOL = 190
+"""About how many stops a region has of which there is a pool: recombining many takes longer."""
+
+POOLS_FROM = 300
+"""Iterations per stop that a search must be allowed to make for pools of regions to pay."""
+
+ANNEALED_SHARE, FRESH_SHARE = 0.1, 0.45
+"""The shares of the iterations in which the tour is annealed before there are pools, and of the
+first round of pools."""
+
+PER_POOL = 130
+"""A later round of pools makes at least about so many iterations per stop."""
+
+FEWEST_LATER, MOST_LATER = 2, 12
+"""How many later rounds of pools there are."""
+
 MOST_REGIONS = np.iinfo(np.int16).max
 """Places hold the number of their region in two bytes."""
 
@@ -66,18 +84,49 @@ SHOW_SECONDS, SHOW_SHARE = 0.5, 0.02
 """Better tours are told of at most so often, and for at most this share of the time."""
 
 
-def regions_for(stops: int, workers: int) -> int:
-    """How many regions a tour of so many stops is divided into, a multiple of the workers."""
-    wanted = max(1, round(stops / STOPS_PER_REGION))
-    most = max(1, stops // FEWEST_PER_REGION)
+def regions_for(stops: int, workers: int, each: int = STOPS_PER_REGION) -> int:
+    """How many regions of about ``each`` stops a tour of so many stops is divided into.
+
+    It is a multiple of the workers, if the regions do not become too small.
+    """
+    wanted = max(1, round(stops / each))
+    most = max(1, stops // min(FEWEST_PER_REGION, each))
     return max(1, min(-(-wanted // workers) * workers, most, MOST_REGIONS))
+
+
+def has_pools(clock: Clock, stops: int, workers: int, params: LnsParams) -> bool:
+    """Whether there is time for a pool of each region of a tour."""
+    return params.members > 0 and _ahead(clock, workers) >= POOLS_FROM * stops
+
+
+def _ahead(clock: Clock, workers: int) -> float:
+    """About how many iterations may be made until the limit; 0 where there is none."""
+    if clock.counted:
+        return clock.iterations_left
+    seconds = clock.limits.seconds - clock.seconds
+    return seconds * USUAL_SPEED * workers if seconds < float("inf") else 0.0
+
+
+class Round(NamedTuple):
+    """A round: until which ``share`` of a cycle it goes, and what is done to its regions.
+
+    They are annealed from one temperature to another, in shares of the hottest; or ``members`` of
+    a pool are, for each region, from ``fresh`` tours or from the present one.
+    """
+
+    until: float
+    hot: float
+    cold: float
+    members: int = 0
+    fresh: bool = False
 
 
 @dataclass
 class Search:
     """A search by regions: what it works on, who works, and the present tour.
 
-    ``tour``: int64[t], by the numbers of the state; ``many``: how many regions; ``hot``: the
+    ``tour``: int64[t], by the numbers of the state; ``many``: how many regions, ``pools``: how
+    many of which there is a pool; ``hot``: the
     temperature at the start of a cycle; ``executor``: who takes tasks, None for threads.
     """
 
@@ -86,6 +135,7 @@ class Search:
     tour: IntArray
     hot: float
     many: int
+    pools: int
     clock: Clock
     seed: int
     workers: int
@@ -121,6 +171,7 @@ def search_regions(
         tour=tour,
         hot=params.hot_long * length / len(tour),
         many=many,
+        pools=regions_for(len(tour), workers, STOPS_PER_POOL),
         clock=clock,
         seed=seed,
         workers=workers,
@@ -145,26 +196,49 @@ def _cycle(search: Search, planned: int, threads: Executor) -> None:
     clock = search.clock
     timed = not clock.counted and clock.limits.seconds < float("inf")
     total = clock.iterations_left if clock.counted else planned
-    begin = clock.seconds
-    ahead = total if not timed else (clock.limits.seconds - begin) * USUAL_SPEED * search.workers
-    worth = ahead / (PER_PLACE_AND_ROUND * len(search.points))
-    rounds = int(min(max(worth, FEWEST_ROUNDS), MOST_ROUNDS))
-    for index in range(rounds):
+    ahead = _ahead(clock, search.workers) or total
+    before = 0.0
+    for plan in _rounds(search, ahead):
         if clock.over:
             return
-        share, until = index / rounds, (index + 1) / rounds
         end = float("inf")
         if timed:  # shares of the time, with what is lost between rounds taken off
             left = clock.limits.seconds - clock.seconds
-            end = clock.seconds + left / (rounds - index) - search.overhead
-        iterations = total * (index + 1) // rounds - total * index // rounds
-        temperatures = search.hot * (1.0 - share), search.hot * (1.0 - until)
-        _round(search, temperatures, NEVER if timed else iterations, end, threads)
+            share = (plan.until - before) / (1.0 - before)
+            end = clock.seconds + left * share - search.overhead
+        iterations = int(total * plan.until) - int(total * before)
+        before = plan.until
+        _round(search, plan, NEVER if timed else iterations, end, threads)
+
+
+def _rounds(search: Search, ahead: float) -> list[Round]:
+    """The rounds of a cycle of so many iterations."""
+    stops, params = len(search.tour), search.params
+    if not has_pools(search.clock, stops, search.workers, params):
+        return _annealed(search, ahead, 1.0)
+    each = ahead / stops
+    first = ANNEALED_SHARE + FRESH_SHARE
+    rest = 1.0 - first
+    later = int(min(max(rest * each / PER_POOL, FEWEST_LATER), MOST_LATER))
+    fresh = members_for(FRESH_SHARE * each, params)
+    again = members_for(rest / later * each, params)
+    return [
+        *_annealed(search, ANNEALED_SHARE * ahead, ANNEALED_SHARE),
+        Round(first, 1.0, 0.0, fresh, True),
+        *(Round(1.0 - rest * index / later, 1.0, 0.0, again) for index in range(later)[::-1]),
+    ]
+
+
+def _annealed(search: Search, ahead: float, share: float) -> list[Round]:
+    """Rounds of annealing that make so many iterations, a share of the cycle's."""
+    worth = ahead / (PER_PLACE_AND_ROUND * len(search.points))
+    many = int(min(max(worth, FEWEST_ROUNDS), MOST_ROUNDS))
+    return [Round(share * (i + 1) / many, 1 - i / many, 1 - (i + 1) / many) for i in range(many)]
 
 
 def _round(
     search: Search,
-    temperatures: tuple[float, float],
+    plan: Round,
     iterations: int,
     end: float,
     threads: Executor,
@@ -172,17 +246,20 @@ def _round(
     """Divide, anneal every region in its share of the iterations or of the time, put back."""
     s, clock = search.state, search.clock
     seed = (search.seed, search.rounds)
-    region = divide(search.points, search.tour, search.many, seed)
-    division = lay_out(s, search.tour, region, search.many)
+    many = search.pools if plan.members else search.many
+    region = divide(search.points, search.tour, many, seed)
+    division = lay_out(s, search.tour, region, many)
     sizes = workable(division)
     shares = np.concatenate([[0], np.cumsum(sizes)]) / max(1, sizes.sum())
     quota = np.diff((iterations * shares).astype(np.int64)) if iterations < NEVER else None
-    improved: list[Improved | None] = [None] * search.many
+    improved: list[Improved | None] = [None] * many
     shown = perf_counter()
 
     def task(which: int, seconds: float) -> Task:
         count = NEVER if quota is None else int(quota[which])
-        return Task((*seed, which), *temperatures, count, seconds, search.params)
+        hot, cold = search.hot * plan.hot, search.hot * plan.cold
+        own = (*seed, which)
+        return Task(own, hot, cold, count, seconds, search.params, plan.members, plan.fresh)
 
     def finish(which: int, done: Improved, seconds: float) -> None:
         nonlocal shown
@@ -242,7 +319,7 @@ def _one_by_one(
         return not clock.over
 
     rest = int(sizes.sum())
-    for which in range(search.many):
+    for which in range(len(sizes)):
         if not go_on():
             return
         begin = perf_counter()
@@ -276,7 +353,7 @@ def _together(
             return executor.submit(improve_region, region, task)
         return threads.submit(improve_region, region, task, lambda: not halt.is_set())
 
-    waiting, rest = deque(range(search.many)), int(sizes.sum())
+    waiting, rest = deque(range(len(sizes))), int(sizes.sum())
     pending: dict[Future[Improved], tuple[int, float]] = {}
     before = perf_counter()
     try:

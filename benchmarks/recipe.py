@@ -34,6 +34,7 @@ from covertour.neural.training.objective import (
     weighted,
 )
 from covertour.neural.training.optimiser import Optimiser, clip, follow
+from covertour.neural.training.processor import use_well
 from covertour.neural.training.validation import greedy_length
 
 
@@ -70,6 +71,7 @@ class Variant:
 
 ADAM, MUON = Variant(), Variant(optimiser="muon")
 CRITIC = replace(MUON, baseline="critic")
+OPEN = replace(CRITIC, entropy=0.03, average=0.99)
 VARIANTS = {
     "adam": ADAM,
     "adam-5e-4": replace(ADAM, learning_rate=5e-4),
@@ -99,7 +101,13 @@ VARIANTS = {
     "critic-1": replace(CRITIC, trace=1.0),
     "critic-0.95": replace(CRITIC, trace=0.95),
     "critic-0.7": replace(CRITIC, trace=0.7),
-    "critic-entropy": replace(CRITIC, entropy=0.03),
+    "critic-entropy": OPEN,
+    "critic-32x32": replace(OPEN, batch=32),
+    "critic-16x8": replace(OPEN, rollouts=8),
+    "critic-32x8": replace(OPEN, batch=32, rollouts=8),
+    "critic-64x8": replace(OPEN, batch=64, rollouts=8),
+    "critic-128x8": replace(OPEN, batch=128, rollouts=8),
+    "critic-32x8-0.01": replace(OPEN, batch=32, rollouts=8, muon_rate=0.01),
 }
 """The variants by name."""
 
@@ -235,7 +243,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=100.0, help="of processor time, each")
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
-    torch.set_num_threads(1)
+    use_well(threads=1)
     print("| variant | steps | tours | gap % |")
     print("| --- | ---: | ---: | ---: |")
     for name in asked.variants:

@@ -19,6 +19,7 @@ from covertour.neural.models import make_model
 from covertour.neural.training.batch import batch_of
 from covertour.neural.training.decoding import sample
 from covertour.neural.training.objective import Networks, reinforce
+from covertour.neural.training.processor import use_well
 from covertour.neural.training.train import draw_step
 
 
@@ -53,7 +54,7 @@ def main() -> None:
     parser.add_argument("--mask", default="useful", help="useful: tours as short as trained ones")
     parser.add_argument("--repeats", type=int, default=5)
     asked = parser.parse_args()
-    torch.set_num_threads(1)
+    use_well(threads=1)
     tours = asked.batch * asked.rollouts
     print("| model | places | loop, tours/s | two passes, tours/s | ratio |")
     print("| --- | ---: | ---: | ---: | ---: |")

@@ -33,6 +33,7 @@ from torch.nn import functional as f
 from covertour.neural.config import ModelConfig
 from covertour.neural.training.batch import Batch
 from covertour.neural.training.environment import State
+from covertour.neural.training.processor import attention
 
 # --- Section 'Encoder': static embeddings ---------------------------------------------------------
 
@@ -122,8 +123,8 @@ class AttentionLayer(nn.Module):
             split(part, self.heads) for part in self.query_key_value(h).chunk(3, dim=-1)
         )
         # softmax(Q K^T / sqrt(d_k)) V with d_k = d / m, in every head.
-        seen = None if exists is None else exists[:, None, None].expand(-1, -1, h.shape[1], -1)
-        attended = f.scaled_dot_product_attention(query, key, value, attn_mask=seen)
+        mask = None if exists is None else hiding(exists[:, None], self.heads, h.shape[1])
+        attended = attention(query, key, value, mask)
         h = self.norm_1(h + self.project(join(attended)), exists)
         return self.norm_2(h + self.feed_forward(h), exists)
 
@@ -145,18 +146,21 @@ class Encoder(nn.Module):
         return h
 
 
+def hiding(seen: Tensor, heads: int, queries: int) -> Tensor:
+    """What to add to scores so that only ``seen`` places, bool[b, 1 or q, n], are attended to."""
+    # Numbers: torch would make them of a bool mask for every head anew.
+    mask = torch.zeros(()).masked_fill(~seen, -torch.inf)[:, None]
+    return mask.expand(-1, heads, queries, -1)
+
+
 def glimpse(query: Tensor, key: Tensor, value: Tensor, seen: Tensor | None) -> Tensor:
     """Attention of [b, q, d] to split keys and values [b, m, n, d/m], as [b, q, d].
 
     ``seen``: bool, [b, 1, n] or [b, q, n], the places that may be attended to; None for all.
     """
-    parts = split(query, key.shape[1])
-    mask = None
-    if seen is not None:
-        # Numbers to be added: torch would make them of a bool mask for every head anew.
-        mask = query.new_zeros(()).masked_fill(~seen, -torch.inf)[:, None]
-        mask = mask.expand(-1, parts.shape[1], query.shape[1], -1)
-    return join(f.scaled_dot_product_attention(parts, key, value, attn_mask=mask))
+    heads = key.shape[1]
+    mask = None if seen is None else hiding(seen, heads, query.shape[1])
+    return join(attention(split(query, heads), key, value, mask))
 
 
 def clipped(u: Tensor, clip: float) -> Tensor:

@@ -30,7 +30,7 @@ from covertour.neural.training.kernels import Pairs
 from covertour.problem.instance import Instance
 from covertour.problem.metric import FloatArray, IntArray
 
-NUMBERS_AT_ONCE = 6_000_000
+NUMBERS_AT_ONCE = 2_000_000
 """Instances are scored so many at a time that their tours times places squared is about this."""
 
 Teach = Callable[[Sequence[Instance]], Sequence[IntArray]]

@@ -43,6 +43,7 @@ from covertour.neural.training.objective import (
 )
 from covertour.neural.training.optimiser import Optimiser, clip, follow, rate_share
 from covertour.neural.training.processes import agreed, average, processes, share
+from covertour.neural.training.processor import use_well
 from covertour.neural.training.runs import (
     BEST,
     TENSORBOARD,
@@ -100,8 +101,7 @@ def train(
     directory: :mod:`covertour.neural.training.runs`.
     """
     began = perf_counter()
-    if threads is not None:
-        torch.set_num_threads(threads)
+    use_well(threads)
     if any(stage.learn == "imitate" for stage in config.stage) and teach is None:
         raise InputError("stage.learn: 'imitate' needs a teacher")
     with processes() as (rank, count), _alone(directory, resume, rank), _asked() as asked:

@@ -57,9 +57,10 @@ class Training:
 
 
 def read_training(directory: Path) -> Training:
-    """The log beside weights, which are named after the model and, if it had one, size."""
+    """The log beside weights, which are named after the model and the size or sizes."""
     path = directory / VALIDATION
-    match = re.fullmatch(r"(.+)-(\d+)", directory.name)
+    match = re.fullmatch(r"(.+?)(?:-(\d+)(-\d+)?)?", directory.name)
+    assert match is not None
     rows = []
     try:
         lines = csv.DictReader(path.read_text(encoding="utf-8").splitlines())
@@ -74,9 +75,8 @@ def read_training(directory: Path) -> Training:
         ) from None
     if not rows:
         raise InputError(f"{path}: expected at least one validation after the first line")
-    if match is None:
-        return Training(directory, directory.name, None, tuple(rows))
-    return Training(directory, match[1], int(match[2]), tuple(rows))
+    size = int(match[2]) if match[2] and not match[3] else None
+    return Training(directory, match[1], size, tuple(rows))
 
 
 def trainings_of(study: Study) -> list[Training]:
@@ -128,7 +128,8 @@ def run_training_curves(study: Study) -> Document | str:
             "Cost: the mean length of the greedy tours of a held-out validation set; a model that "
             "polishes its tours is measured by the polished ones. The weights of the best cost "
             "are those that are used.",
-            "n is the number of places trained on; costs are comparable among equal n only.",
+            "n is the number of places trained on; costs are comparable among equal n only, and "
+            "not those of mixed ones, whose validation sets differ.",
             "How each model was trained is told in card.md beside its weights.",
             *_verdicts(trainings),
         ),

@@ -17,8 +17,7 @@ PAPERS_MODELS = ("pn", "pn-dynamic", "am", "am-dynamic")
 MODELS = (*PAPERS_MODELS, "am-gain")
 
 HOMES = (Path(__file__).parents[1] / "weights", Path(str(files("covertour"))) / "neural/weights")
-"""Where weights are: a directory for each, named after the model and, where it was trained on one,
-the size. The paper's rivals are here, what covertour ships is in the package."""
+"""Where weights are, a directory for each: the paper's rivals here, what ships in the package."""
 
 RECORD = ("config.toml", "training.csv", "validation.csv")
 """The record of a training, beside its weights."""
@@ -47,17 +46,18 @@ def weights_in(homes: Sequence[Path] = HOMES) -> list[Path]:
 
 
 def weights_for(model: str, n: int, homes: Sequence[Path] = HOMES) -> Path | None:
-    """The weights that a model takes for n places: those for all sizes, or of the nearest one."""
-    sizes = {
-        int(match[1] or 0): path
-        for path in weights_in(homes)
-        if (match := re.fullmatch(rf"{re.escape(model)}(?:-(\d+))?", path.name))
-    }
-    if not sizes:
-        return None
-    if 0 in sizes:
-        return sizes[0]
-    return sizes[min(sizes, key=lambda size: (abs(size - n), size))]
+    """The weights that a model takes for n places, as covertour chooses among those it ships.
+
+    Those for all sizes, or of the nearest one or the nearest range; of ranges as near the narrower.
+    """
+    fit = {}
+    for path in weights_in(homes):
+        if match := re.fullmatch(rf"{re.escape(model)}(?:-(\d+)(?:-(\d+))?)?", path.name):
+            least = int(match[1] or 0)
+            most = int(match[2] or match[1] or 0)
+            far = max(least - n, n - most, 0) if match[1] else -1
+            fit[far, most - least, least] = path
+    return fit[min(fit)] if fit else None
 
 
 @dataclass(frozen=True)

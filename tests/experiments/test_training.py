@@ -51,6 +51,19 @@ def test_the_final_costs_are_those_of_the_logs(logged: Study) -> None:
     assert table.rows[0][6] == pytest.approx(2.0)
 
 
+@pytest.mark.parametrize(
+    ("name", "model", "size"),
+    [("am-dynamic-60-200", "am-dynamic", None), ("am-dynamic-50", "am-dynamic", 50)],
+)
+def test_weights_tell_the_size_they_were_trained_on(
+    tmp_path: Path, name: str, model: str, size: int | None
+) -> None:
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "validation.csv").write_text(LOG)
+    training = read_training(tmp_path / name)
+    assert (training.model, training.size) == (model, size)
+
+
 def test_final_costs_are_judged_where_the_models_learned_enough(
     logged: Study, learn: Callable[[Path, int], None]
 ) -> None:

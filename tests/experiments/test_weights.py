@@ -41,6 +41,9 @@ def test_the_nearest_size_is_taken_unless_there_is_one_for_all(tmp_path: Path) -
         "am-50",
         "am-200",
     ]
+    (tmp_path / "there" / "am-60-200").mkdir()
+    assert weights_for("am", 200, homes) == tmp_path / "there" / "am-200"
+    assert weights_for("am", 100, homes) == tmp_path / "there" / "am-60-200"
     assert weights_for("pn", 20, homes) == tmp_path / "here" / "pn"
     assert weights_for("am-gain", 20, homes) is None
 

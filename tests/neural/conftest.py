@@ -13,6 +13,12 @@ def _one_thread() -> None:
     torch.set_num_threads(1)
 
 
+@pytest.fixture(autouse=True)
+def _precise() -> None:
+    """A training before this test may have asked for fast products."""
+    torch.set_float32_matmul_precision("highest")
+
+
 @pytest.fixture
 def five() -> Instance:
     """Places on a line at 0, 1, 3, 6 and 10 tenths; each covers its two nearest others."""

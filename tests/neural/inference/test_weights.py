@@ -18,7 +18,12 @@ from covertour.neural.config import MODELS, ModelConfig
 from covertour.neural.inference import weights as networks
 from covertour.neural.inference.decoders import decoder_of
 from covertour.neural.inference.weightfile import FORMAT, checksum, read_weights, write_weights
-from covertour.neural.inference.weights import load_network, network_for, weights_for
+from covertour.neural.inference.weights import (
+    load_network,
+    nearest_name,
+    network_for,
+    weights_for,
+)
 
 SMALL = {"width": 16, "heads": 2, "layers": 1, "feed_forward": 16}
 
@@ -38,6 +43,17 @@ def three(tmp_path: Path, weights: Callable[[str], Path], monkeypatch: pytest.Mo
 )
 def test_the_nearest_size_is_taken(three: Path, model: str, n: int, name: str) -> None:
     assert weights_for(model, n) == three / name
+
+
+@pytest.mark.parametrize(
+    ("n", "name"),
+    [(55, "am-50"), (56, "am-60-200"), (99, "am-60-200"), (100, "am-100"), (400, "am-60-200")],
+)
+def test_of_weights_as_near_those_of_fewer_sizes_are_taken(n: int, name: str) -> None:
+    there = ["am-20", "am-50", "am-60-200", "am-100", "am-dynamic-90", "am-x"]
+    assert nearest_name(there, "am", n) == name
+    assert nearest_name(there[::-1], "am", n) == name
+    assert nearest_name(there, "pn", n) is None
 
 
 def test_names_and_directories(three: Path, tmp_path: Path) -> None:

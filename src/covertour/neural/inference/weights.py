@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,7 +20,7 @@ from covertour.neural.inference.weightfile import read_weights
 from covertour.problem.errors import InputError
 
 SHIPPED = Path(__file__).parent.parent / "weights"
-"""A directory for each, named after the model and, where it was trained on one, the size."""
+"""A directory for each, see :func:`nearest_name`."""
 
 FILE = "weights.safetensors"
 
@@ -42,8 +43,7 @@ def weights_for(model: str, n: int, wanted: str | Path | None = None) -> Path:
     """The directory of the weights that a model takes for n places.
 
     ``wanted``: a name in :func:`shipped`, a directory of weights, or one that holds several such
-    directories, as the one that ships does. Of several, the weights of the model's own name are
-    taken, else those trained on the nearest size, the smaller of two as near.
+    directories, as the one that ships does; of several, see :func:`nearest_name`.
     """
     there = shipped()
     if wanted is None:
@@ -69,14 +69,27 @@ def _names(home: Path) -> list[str]:
     return sorted(name for name in names if os.path.exists(f"{home}/{name}/{FILE}"))
 
 
+def nearest_name(names: Iterable[str], model: str, n: int) -> str | None:
+    """Which of these weights suit a model and n places best; None where none are of the model.
+
+    Weights are named after the model, if they are for all sizes, or also after the size that they
+    were trained on, am-20, or the least and the greatest one, am-60-200. Of those as near the ones
+    with the narrower range are taken, as they know their size better, then the smaller ones.
+    """
+    found = []
+    for name in names:
+        if name == model:
+            return model
+        if match := re.fullmatch(rf"{re.escape(model)}-(\d+)(?:-(\d+))?", name):
+            least, most = int(match[1]), int(match[2] or match[1])
+            found.append((max(least - n, n - most, 0), most - least, least, name))
+    return min(found)[-1] if found else None
+
+
 def _nearest(home: Path, names: list[str], model: str, n: int) -> Path | None:
     """Those of the weights in a directory that suit a model and n places; None where none do."""
-    if model in names:
-        return home / model
-    sizes = [int(match[1]) for name in names if (match := re.fullmatch(rf"{model}-(\d+)", name))]
-    if not sizes:
-        return None
-    return home / f"{model}-{min(sizes, key=lambda size: (abs(size - n), size))}"
+    name = nearest_name(names, model, n)
+    return None if name is None else home / name
 
 
 def network_for(model: str, n: int, wanted: str | Path | None = None) -> Network:

@@ -6,7 +6,9 @@
 Steps are made with the weights and the model of a training, without changing them; the critic
 learns for a while first. The table shows the seconds of processor time per step, the variance of
 its gradient, summed over all weights, and the product of the two: what variance costs. Where the
-instances make most of it, more tours of each hardly help.
+instances make most of it, more tours of each hardly help. The last two columns tell what is left to
+learn at these weights: the square of the mean gradient, estimated without bias and so below 0 where
+it drowns in the noise, and how many instances a step would need for its noise to be no larger.
 """
 
 from __future__ import annotations
@@ -80,16 +82,20 @@ def main() -> None:
     asked = parser.parse_args()
     use_well(threads=1)
     steps = Steps(asked.training, asked.places)
-    print("| instances x tours | seconds | variance | seconds x variance |")
-    print("| --- | ---: | ---: | ---: |")
+    print("| instances x tours | seconds | variance | seconds x variance | signal | instances |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: |")
     for batch in asked.batches:
         instances, tours = map(int, batch.split("x"))
         began = process_time()
         gradients = torch.stack([steps.gradient(instances, tours) for _ in range(asked.steps)])
         seconds = (process_time() - began) / asked.steps
         variance = float(gradients.var(dim=0).sum())
+        signal = float(gradients.mean(dim=0).square().sum()) - variance / asked.steps
+        enough = f"{instances * variance / signal:,.0f}" if signal > 0 else "-"
         print(
-            f"| {batch} | {seconds:.2f} | {variance:.2f} | {seconds * variance:.2f} |", flush=True
+            f"| {batch} | {seconds:.2f} | {variance:.2f} | {seconds * variance:.2f} "
+            f"| {signal:.4f} | {enough} |",
+            flush=True,
         )
 
 

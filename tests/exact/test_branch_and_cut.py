@@ -210,8 +210,8 @@ from covertour.search import worker
 from covertour.solving.loading import load
 load("exact", random_instance(1100, nearest=7))
 for kernel in (
-    cuts.sets_around_pairs, pricing.reduced_costs, maxflow._small_cuts, maxflow._tree_of_cuts,
-    odd_sets._search,
+    cuts.sets_around_pairs, pricing.reduced_costs, maxflow._small_cuts, maxflow._cuts_to_one,
+    maxflow._tree_of_cuts, odd_sets._search,
 ):
     assert len(kernel.signatures) == 1, kernel
 assert len(worker.anneal_for.signatures) == 2  # of the sample and of many places

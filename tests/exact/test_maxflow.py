@@ -5,7 +5,14 @@ import pytest
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import maximum_flow
 
-from covertour.exact.maxflow import Flows, Groups, make_graph, small_cuts, tree_of_cuts
+from covertour.exact.maxflow import (
+    Flows,
+    Groups,
+    cuts_to_one,
+    make_graph,
+    small_cuts,
+    tree_of_cuts,
+)
 
 PARTS = 1000
 """Capacities are multiples of 1/1000, because scipy's flows are whole numbers."""
@@ -52,6 +59,34 @@ def test_small_cuts_are_the_minimum_cuts_between_groups_that_no_earlier_one_sepa
                 assert cut == pytest.approx(flow)
                 earlier.append(side)
         assert list(sides) == []
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_cuts_to_one_sink_are_those_of_the_flows_one_by_one(seed):
+    rng = np.random.default_rng(seed)
+    nodes = int(rng.integers(5, 14))
+    u, v, x = random_graph(rng, nodes)
+    graph = make_graph(nodes, u, v, x)
+    strength = np.bincount(np.concatenate([u, v]), np.concatenate([x, x]), nodes)
+    sets = [rng.choice(nodes - 1, int(rng.integers(2, 4)), replace=False) for _ in range(8)]
+    members = [*sets, *([i] for i in range(nodes))]
+    groups = Groups(np.cumsum([0, *map(len, members)]), np.concatenate(members), strength)
+    source = np.arange(len(members) - 1)
+    sink = np.full(len(source), len(members) - 1)
+    limit = rng.choice([0.5, 1.0, 1.5, 2.0], len(source))
+    found = cuts_to_one(graph, groups, Flows(source, sink, limit), 100).astype(bool)
+    below = []
+    for a in source:
+        from_source = np.where(np.isin(np.arange(nodes), members[a]), strength, 0.0)
+        to_sink = np.where(np.arange(nodes) == nodes - 1, strength, 0.0)
+        flow = scipy_flow(nodes, u, v, x, from_source, to_sink)
+        if flow < limit[a] - 1e-6:
+            below.append((a, flow, from_source, to_sink))
+    assert len(found) == len(below)
+    values = (found[:, u] != found[:, v]) @ x
+    for _, flow, from_source, to_sink in below:
+        cuts = values + ~found @ from_source + found @ to_sink
+        assert cuts.min() == pytest.approx(flow)
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -34,42 +34,44 @@ def test_nothing_is_known_at_the_root():
 
 def test_the_lowest_bound_is_of_active_open_and_unresolved_nodes():
     queue = NodeQueue()
-    children = branched(queue, 10.0, 11.0, 12.0)
+    branched(queue, 10.0, 11.0, 12.0)
     assert queue.lowest_bound() == 11.0
-    node = queue.activate_next(children, length=20.0, cutoff=20.0)
+    node = queue.activate_next(cutoff=20.0)
     assert queue.lowest_bound() == 11.0
     queue.give_up(node)
     queue.replace(node, [])
-    assert queue.activate_next([], length=20.0, cutoff=11.5) is None
+    assert queue.activate_next(cutoff=11.5) is None
     assert queue.active == []
     assert queue.lowest_bound() == 11.0
 
 
 def test_the_lowest_bound_is_of_all_nodes_that_somebody_works_on():
     queue = NodeQueue()
-    children = branched(queue, 10.0, 11.0, 12.0)
-    one = queue.activate_next(children, length=20.0, cutoff=20.0)
-    other = queue.activate_next([], length=20.0, cutoff=20.0)
+    branched(queue, 10.0, 11.0, 12.0)
+    one = queue.activate_next(cutoff=20.0)
+    other = queue.activate_next(cutoff=20.0)
     assert queue.active == [one, other]
-    assert queue.activate_next([], length=20.0, cutoff=20.0) is None
+    assert queue.activate_next(cutoff=20.0) is None
     queue.replace(other, [])
     assert queue.lowest_bound() == 11.0
     queue.replace(one, [])
     assert queue.lowest_bound() == np.inf
 
 
-def test_a_child_comes_next_unless_another_node_is_much_better():
+def test_the_lowest_bound_comes_next_and_of_equals_the_first_child():
     queue = NodeQueue()
-    children = branched(queue, 10.0, 11.0, 10.0)
-    assert queue.activate_next(children, length=20.0, cutoff=20.0) is children[0]  # near enough
-    children = branched(queue, 11.0, 18.0, 19.0)
-    assert queue.activate_next(children, length=20.0, cutoff=20.0).bound == 10.0
+    branched(queue, 10.0, 11.0, 10.5)
+    assert queue.activate_next(cutoff=20.0).bound == 10.5
+    children = branched(queue, 10.5, 11.0, 10.7, 10.7)
+    assert queue.activate_next(cutoff=20.0) is children[1]
+    assert queue.activate_next(cutoff=20.0) is children[2]
+    assert queue.activate_next(cutoff=20.0).depth == 1  # of the two at 11 the older one
 
 
 def test_nodes_beyond_the_cutoff_are_dropped():
     queue = NodeQueue()
-    children = branched(queue, 10.0, 30.0, 31.0)
-    assert queue.activate_next(children, length=30.0, cutoff=30.0) is None
+    branched(queue, 10.0, 30.0, 31.0)
+    assert queue.activate_next(cutoff=30.0) is None
     assert queue.lowest_bound() == np.inf
 
 

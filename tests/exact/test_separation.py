@@ -20,10 +20,10 @@ from covertour.exact.separation import (
     connectivity,
     demands,
     flow_sides,
-    from_root,
     links,
     place_to_sets,
     quota_covers,
+    root_sides,
     separate,
 )
 
@@ -142,7 +142,7 @@ def families(point, rng):
         "demands": demands(point),
         "covers": quota_covers(point),
         "components": [cut for _, cut in connectivity(point, components(point), LEAST)],
-        "root": [cut for _, cut in by_flows(from_root(point, LEAST))],
+        "root": [cut for _, cut in connectivity(point, root_sides(point, LEAST), LEAST)],
         "sets": [cut for _, cut in by_flows(between_sets(point, LEAST, rng, 5))],
         "places": [cut for _, cut in by_flows(place_to_sets(point, LEAST, rng, 5))],
         "blossoms": [cut for _, cut in combs(point, [], LEAST)],

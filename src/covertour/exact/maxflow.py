@@ -24,6 +24,12 @@ TINY = 1e-9
 WIDTHS = np.array([0.5, 0.2, 0.08, 0.03, 0.01, TINY])
 """Flow is first sent along paths that are wider than the first of these, then the next."""
 
+SAME_LIMIT = 6
+"""Limits that agree to so many digits are the same."""
+
+GOLDEN = 0.6180339887498949
+"""Multiples of this, without their whole parts, are scattered evenly."""
+
 UNLIMITED = 1e9
 """More than any flow of a fractional solution."""
 
@@ -106,6 +112,23 @@ def small_cuts(graph: Graph, groups: Groups, flows: Flows, per_source: int, most
     return sides[: _small_cuts(graph, groups, flows, per_source, sides, _room(graph))]
 
 
+def cuts_to_one(graph: Graph, groups: Groups, flows: Flows, most: int) -> Sides:
+    """Minimum cuts below their limits of flows that all go to one sink, at most ``most``.
+
+    A single node whose flow reaches its limit joins the sink of the flows after it: a cut below a
+    limit that is no higher cannot part the two, or it would be one for the first flow too. So
+    flows are taken with falling limits, single nodes first and scattered, and soon most of them are
+    near to something that has joined. Strengths must be no less than what a node's arcs can take.
+    """
+    single = np.diff(groups.start)[flows.source] == 1
+    scattered = np.arange(len(flows.source)) * GOLDEN % 1.0
+    order = np.lexsort((scattered, ~single, -np.round(flows.limit, SAME_LIMIT)))
+    sides = np.zeros((most, len(graph.first) - 1), dtype=np.uint8)
+    flows = Flows(*(column[order] for column in flows))
+    joined = np.zeros(len(graph.first) - 1, dtype=np.uint8)
+    return sides[: _cuts_to_one(graph, groups, flows, joined, sides, _room(graph))]
+
+
 def tree_of_cuts(graph: Graph) -> Sides:
     """Minimum cuts, one less than there are nodes, among them one between every two nodes.
 
@@ -116,6 +139,17 @@ def tree_of_cuts(graph: Graph) -> Sides:
     sides = np.zeros((max(nodes - 1, 0), nodes), dtype=np.uint8)
     _tree_of_cuts(graph, np.zeros(nodes, dtype=np.int64), sides, _room(graph))
     return sides
+
+
+def load_kernels() -> None:
+    """Compile or load what is called here, so that no proof's clock pays for it."""
+    nobody = np.empty(0, dtype=np.int64)
+    graph = make_graph(1, nobody, nobody, np.empty(0))
+    groups = Groups(np.zeros(1, dtype=np.int64), nobody, np.zeros(1))
+    flows = Flows(nobody, nobody, np.empty(0))
+    small_cuts(graph, groups, flows, 1, 1)
+    cuts_to_one(graph, groups, flows, 1)
+    tree_of_cuts(graph)
 
 
 def _room(graph: Graph) -> Room:
@@ -235,6 +269,37 @@ def _small_cuts(
         if _max_flow(graph, room, limit) < limit:
             _keep(room, sides, found)
             found += 1
+    return found
+
+
+@entry
+def _cuts_to_one(
+    graph: Graph, groups: Groups, flows: Flows, joined: Any, sides: Sides, room: Room
+) -> int:
+    """Write the cuts to ``sides``; how many there are. See :func:`cuts_to_one`.
+
+    ``joined``: uint8[nodes], zeros; then 1 for the nodes that have joined the sink.
+    """
+    found = 0
+    for p in range(len(flows.source)):
+        if found == len(sides):
+            break
+        a, b = flows.source[p], flows.sink[p]
+        _clear(graph, room)
+        for index in range(groups.start[a], groups.start[a + 1]):
+            i = groups.member[index]
+            room.out_of_source[i] = groups.strength[i]
+        for index in range(groups.start[b], groups.start[b + 1]):
+            joined[groups.member[index]] = 1
+        for i in range(len(joined)):
+            if joined[i]:
+                room.into_sink[i] = groups.strength[i]
+        limit = flows.limit[p] - TINY
+        if _max_flow(graph, room, limit) < limit:
+            _keep(room, sides, found)
+            found += 1
+        elif groups.start[a + 1] - groups.start[a] == 1:
+            joined[groups.member[groups.start[a]]] = 1
     return found
 
 

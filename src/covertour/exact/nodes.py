@@ -9,10 +9,6 @@ from itertools import count
 from covertour.exact.basis import Basis
 from covertour.exact.branching import Branch
 
-PATIENCE = 0.25
-"""A child of the last node comes next unless its bound exceeds the lowest by more than this share
-of the gap."""
-
 
 @dataclass(order=True)
 class Node:
@@ -79,22 +75,17 @@ class NodeQueue:
             heapq.heappush(self._open, child)
         self.active.remove(node)
 
-    def activate_next(self, children: list[Node], length: float, cutoff: float) -> Node | None:
-        """The node to work on next, now active; None where none is open.
+    def activate_next(self, cutoff: float) -> Node | None:
+        """The open node of the lowest bound, the older one of equals, now active; None without one.
 
-        Nodes that have nothing below the cutoff to offer are dropped. A child of the last node,
-        whose program is still warm, comes next unless it is much worse than another one.
-        ``length``: of the best tour.
+        So every node raises what is proven, and an unfinished proof comes as far as it can. Where
+        all nodes have the cutoff or more they have nothing to offer and are dropped.
         """
-        while self._open and self._open[0].bound >= cutoff:
-            heapq.heappop(self._open)
         if not self._open:
             return None
-        lowest = self._open[0].bound
-        highest = min(lowest + PATIENCE * max(length - lowest, 0.0), cutoff)
-        near = [child for child in children if child.bound < highest]
-        chosen = near[0] if near and near[0] in self._open else self._open[0]
-        self._open.remove(chosen)
-        heapq.heapify(self._open)
+        if self._open[0].bound >= cutoff:
+            self._open.clear()
+            return None
+        chosen = heapq.heappop(self._open)
         self.active.append(chosen)
         return chosen

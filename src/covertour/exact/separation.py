@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from covertour.exact.combs import combs, random_clusters
 from covertour.exact.cuts import Cut, Violated, make_cut
-from covertour.exact.maxflow import Flows, Groups, small_cuts
+from covertour.exact.maxflow import Flows, Groups, cuts_to_one, small_cuts
 from covertour.exact.odd_sets import odd_sets
 from covertour.exact.point import WHOLE, Point, is_whole
 from covertour.problem.metric import FloatArray, IntArray
@@ -80,7 +80,7 @@ def separate(
         point = point.with_single_needs()
     found += connectivity(point, components(point), least)
     if len(found) < COMPONENTS_ENOUGH or len(point.z) > 0:
-        found += connectivity(point, flow_sides(point, from_root(point, least), 1, threads), least)
+        found += connectivity(point, root_sides(point, least), least)
     # With a certain stop the flows to it have found every violated connectivity cut.
     if point.y.max() < CERTAIN:
         if len(found) < ENOUGH:
@@ -306,6 +306,12 @@ def components(point: Point) -> Sides:
         return np.zeros((0, len(point.y)), dtype=bool)
     # A place with no pair at all (y just above 0) is no component worth a cut.
     return np.arange(count)[:, None] == label[point.nearest_active][None, :]
+
+
+def root_sides(point: Point, least: float) -> Sides:
+    """Sides of the minimum cuts of :func:`from_root` that are below their limits."""
+    found = cuts_to_one(point.graph, _groups(point), from_root(point, least), MOST_SIDES)
+    return found.astype(bool)[:, point.nearest_active]
 
 
 def flow_sides(

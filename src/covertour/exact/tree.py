@@ -69,8 +69,7 @@ class Tree:
             while True:
                 if self._stopped:
                     raise Over
-                value, cutoff = self.incumbent.value, self.incumbent.cutoff
-                node = self.queue.activate_next(children, value, cutoff)
+                node = self.queue.activate_next(self.incumbent.cutoff)
                 if node is not None:
                     self.look_at_clock()
                     self.nodes += 1
@@ -78,7 +77,6 @@ class Tree:
                 if not self.queue.active:
                     return None
                 self._turn.wait()
-                children = []
 
     def stop(self, failure: BaseException) -> None:
         """Let all workers end as soon as they ask for something."""

@@ -80,9 +80,11 @@ def load(
 
                     load_fleet_kernels()
                 elif proves_by_kernels(instance):
+                    from covertour.exact.maxflow import load_kernels as load_flows
                     from covertour.exact.odd_sets import load_kernels as load_odd_sets
 
                     _load("exact", "proof")
+                    load_flows()
                     load_odd_sets()
                     if instance.features:
                         _load("lns", f"{GENERAL}table")  # so that the sample has time for its proof

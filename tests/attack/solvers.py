@@ -35,7 +35,7 @@ class Broken(AssertionError):
 def proofs(rng: Random, _: Path) -> Iterator[None]:
     """exact finds the shortest tour and proves it."""
     for instance, best in _problems(rng):
-        result = solve(instance, "exact", seed=rng.randrange(99))
+        result = solve(instance, "exact", seed=rng.randrange(99), workers=rng.choice((1, 2, 3)))
         _check(instance, result, best)
         if not result.optimal or result.length > best * (1 + 2 * SAME):
             raise Broken(
@@ -62,7 +62,8 @@ def heuristics(rng: Random, _: Path) -> Iterator[None]:
 def bounds(rng: Random, _: Path) -> Iterator[None]:
     """A proof that had to stop anywhere claims no bound above the shortest tour."""
     for instance, best in _problems(rng):
-        result = solve(instance, "exact", seconds=rng.choice((0, 1e-4, 1e-3, 3e-3, 1e-2)))
+        seconds = rng.choice((0, 1e-4, 1e-3, 3e-3, 1e-2))
+        result = solve(instance, "exact", seconds=seconds, workers=rng.choice((1, 2, 3)))
         _check(instance, result, best)
         yield
 

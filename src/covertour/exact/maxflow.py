@@ -124,7 +124,7 @@ def cuts_to_one(graph: Graph, groups: Groups, flows: Flows, most: int) -> Sides:
     scattered = np.arange(len(flows.source)) * GOLDEN % 1.0
     order = np.lexsort((scattered, ~single, -np.round(flows.limit, SAME_LIMIT)))
     sides = np.zeros((most, len(graph.first) - 1), dtype=np.uint8)
-    flows = Flows(*(column[order] for column in flows))
+    flows = Flows(flows.source[order], flows.sink[order], flows.limit[order])
     joined = np.zeros(len(graph.first) - 1, dtype=np.uint8)
     return sides[: _cuts_to_one(graph, groups, flows, joined, sides, _room(graph))]
 

@@ -125,9 +125,9 @@ class Round(NamedTuple):
 class Search:
     """A search by regions: what it works on, who works, and the present tour.
 
-    ``tour``: int64[t], by the numbers of the state; ``many``: how many regions, ``pools``: how
-    many of which there is a pool; ``hot``: the
-    temperature at the start of a cycle; ``executor``: who takes tasks, None for threads.
+    ``tour``: int64[t], by the numbers of the state; ``many``: how many regions, ``pools``: how many
+    where there is a pool of each; ``hot``: the temperature at the start of a cycle; ``executor``:
+    who takes tasks, None for threads.
     """
 
     state: State

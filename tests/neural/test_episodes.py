@@ -31,6 +31,9 @@ FORMS = [
     pytest.param(ModelConfig("am-dynamic", **SMALL, mask="useful"), id="useful"),
     pytest.param(ModelConfig("am-dynamic", **SMALL, guidance="(c-1)/N"), id="from-zero"),
     pytest.param(ModelConfig("am-dynamic", **SMALL, normalisation="layer"), id="layer"),
+    pytest.param(
+        ModelConfig("am-dynamic", **SMALL | {"heads": 4}, attention="coverage"), id="coverage"
+    ),
     pytest.param(ModelConfig("am-gain", **SMALL), id="am-gain-useful"),
 ]
 
@@ -78,7 +81,8 @@ def test_tours_and_gradients_are_those_of_the_loop(config: ModelConfig) -> None:
     weighted(scored, per_choice(scored.pairs, weights)).backward()
     largest = max(float(gradient.abs().max()) for gradient in wanted.values())
     for name, weight in model.named_parameters():
-        torch.testing.assert_close(weight.grad, wanted[name], rtol=1e-4, atol=1e-6 * largest)
+        # What normalisation takes out has a gradient of 0, of which rounding leaves something.
+        torch.testing.assert_close(weight.grad, wanted[name], rtol=1e-4, atol=1e-5 * largest)
     real = torch.from_numpy(scored.pairs.tour >= 0)
     each = torch.zeros(9 * ROLLOUTS).index_add(
         0, torch.from_numpy(scored.pairs.tour)[real], scored.chosen.detach()[real]

@@ -11,7 +11,7 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
-from covertour import Instance
+from covertour import Instance, random_instance
 from covertour.neural.config import ModelConfig
 from covertour.neural.models import make_model
 from covertour.neural.training.batch import batch_from
@@ -163,6 +163,42 @@ def test_attention_dynamic_is_what_the_paper_says(
     assert_allclose(numbers(rollout.log_probability), [[first[1] + second[4]]], atol=1e-4)
     assert_allclose(numbers(rollout.lengths), [[1.8]], rtol=1e-6)
     assert rollout.places(0) == [1, 4]
+
+
+@pytest.mark.parametrize("kept", [0, 1])
+def test_covering_heads_see_along_coverage_and_a_place_itself(kept: int) -> None:
+    """With one such head kept, an embedding depends on its place and on whom that head sees."""
+    sizes = {"width": 8, "heads": 4, "layers": 1, "feed_forward": 16}
+    config = ModelConfig("am-dynamic", **sizes, attention="coverage", normalisation="layer")
+    model = make_model(config, seed=3)
+    project = model.encoder.layers[0].project.weight.data
+    project[:, [column for column in range(8) if column // 2 != kept]] = 0
+    covers = [[0, 1, 2], [1], [2, 4], [3, 0], []]  # the last place is forbidden, so covers nobody
+    sees = {(i, i) for i in range(5)}
+    sees |= {(i, j) if kept == 0 else (j, i) for i in range(5) for j in covers[i]}
+
+    def embeddings(points: np.ndarray) -> np.ndarray:
+        instance = Instance.from_coordinates(points, sets=covers, forbidden=(4,))
+        return numbers(model.encode(batch_from([instance], "c/N")).h)[0]
+
+    at = np.array([[0.0, 0.0], [0.1, 0.8], [0.9, 0.3], [1.0, 1.0], [0.6, 0.2]])
+    before = embeddings(at)
+    for moving in (1, 2, 4):  # 0 and 3 are the corners of the square that all is scaled to
+        points = at.copy()
+        points[moving] += 0.05
+        changed = np.flatnonzero(np.abs(embeddings(points) - before).max(axis=1) > 1e-6)
+        assert changed.tolist() == [i for i in range(5) if (i, moving) in sees]
+
+
+def test_smaller_instances_have_the_same_embeddings_beside_larger_ones() -> None:
+    sizes = {"width": 8, "heads": 4, "layers": 2, "feed_forward": 16}
+    config = ModelConfig("am-dynamic", **sizes, attention="coverage")
+    model = make_model(config, seed=3)
+    instances = [random_instance(n, nearest=2, seed=n) for n in (5, 9)]
+    together = numbers(model.encode(batch_from(instances, "c/N")).h)
+    for row, instance in enumerate(instances):
+        alone = numbers(model.encode(batch_from([instance], "c/N")).h)[0]
+        assert_allclose(together[row, : instance.n], alone, atol=1e-5)
 
 
 def test_pointer_network_is_what_the_paper_says(five: Instance) -> None:

@@ -18,6 +18,7 @@ MODELS = ("am-dynamic", "am", "pn-dynamic", "pn", "am-gain")
 
 FORMS = ("text", "released")
 GUIDANCE = ("c/N", "(c-1)/N")
+ATTENTIONS = ("all", "coverage")
 NORMALISATIONS = ("layer", "instance")
 MASKS = ("visited", "useful")
 BASELINES = ("shared", "greedy", "critic")
@@ -57,6 +58,9 @@ class ModelConfig:
     ``form``: am-dynamic as in the paper's ``text`` or as in the ``released`` code of its authors
     (:mod:`covertour.neural.models.attention_dynamic`). ``guidance``: what the guidance of the c-th
     nearest of N covered places is multiplied with, ``c/N`` (the text) or ``(c-1)/N`` (the code).
+    ``attention``: whom the heads of the encoder attend to: ``all`` places (the paper), or in a
+    quarter of the heads only those that a place covers and in another quarter only those that cover
+    it (``coverage``, ours), so that the network need not work out from positions who covers whom.
     ``mask``: which places may not be the next stop: those ``visited`` (the paper), or all that
     cover nothing new (``useful``); empty for the model's own choice, which is ``useful`` for
     am-gain. ``normalisation`` in the encoder: over the features of a place (``layer``, the word
@@ -75,6 +79,7 @@ class ModelConfig:
     layers: int = 3
     feed_forward: int = 512
     clip: float = 10.0
+    attention: str = "all"
     normalisation: str = "instance"
     mask: str = ""
     polish: str = ""
@@ -88,6 +93,7 @@ class ModelConfig:
             object.__setattr__(self, "polish", "yes" if ours else "no")
         _one_of("model.form", self.form, FORMS)
         _one_of("model.guidance", self.guidance, GUIDANCE)
+        _one_of("model.attention", self.attention, ATTENTIONS)
         _one_of("model.normalisation", self.normalisation, NORMALISATIONS)
         _one_of("model.mask", self.mask, MASKS)
         _one_of("model.polish", self.polish, ("yes", "no"))
@@ -98,6 +104,13 @@ class ModelConfig:
             raise InputError(
                 f"model.width: expected a multiple of the {self.heads} heads, got {self.width}"
             )
+        if self.attention == "coverage":
+            _within("model.heads", self.heads, 4, 64)
+
+    @property
+    def covering_heads(self) -> int:
+        """How many heads attend to whom a place covers, and how many to whom it is covered by."""
+        return self.heads // 4 if self.attention == "coverage" else 0
 
     @property
     def guided(self) -> bool:

@@ -23,7 +23,7 @@ from covertour.neural.training.batch import batch_from
 from covertour.neural.training.checkpoint import load_model, save_weights
 from covertour.neural.training.decoding import decode
 
-SMALL: dict[str, Any] = {"width": 16, "heads": 2, "layers": 2, "feed_forward": 32}
+SMALL: dict[str, Any] = {"width": 16, "heads": 4, "layers": 2, "feed_forward": 32}
 SAMPLES = 4
 ROUNDING = 1e-4
 """How much probabilities may differ; of places as near as that to each other either may be next."""
@@ -33,6 +33,8 @@ KINDS: list[tuple[str, dict[str, Any]]] = [
     ("am", {"normalisation": "layer"}),
     ("am-gain", {}),
     ("am-gain", {"guidance": "(c-1)/N"}),
+    ("am-gain", {"attention": "coverage"}),
+    ("am-dynamic", {"attention": "coverage"}),
     ("pn", {}),
     ("pn-dynamic", {}),
     *(

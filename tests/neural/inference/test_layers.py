@@ -67,14 +67,17 @@ def test_products(n: int, m: int, k: int) -> None:
 
 
 @pytest.mark.parametrize("normalisation", ["instance", "layer"])
-def test_embeddings_are_those_of_torch(normalisation: str) -> None:
-    sizes = {"width": 24, "heads": 3, "layers": 2, "feed_forward": 40}
-    config = ModelConfig("am", normalisation=normalisation, **sizes)
+@pytest.mark.parametrize(("attention", "heads"), [("all", 3), ("coverage", 6)])
+def test_embeddings_are_those_of_torch(normalisation: str, attention: str, heads: int) -> None:
+    sizes = {"width": 24, "heads": heads, "layers": 2, "feed_forward": 40}
+    config = ModelConfig("am", attention=attention, normalisation=normalisation, **sizes)
     model = make_model(config, seed=1)
     tensors = {name: value.numpy() for name, value in model.state_dict().items()}
     for n in (1, 2, 19):
-        batch = batch_from([random_instance(n, nearest=1, seed=n)], config.guidance)
+        one = random_instance(n, radius=(0.05, 0.4), seed=n)
+        batch = batch_from([one.with_changes(forbidden=(n - 1,) if n > 2 else ())], config.guidance)
         with torch.no_grad():
             expected = model.encoder(batch)[0].numpy()
-        made = embeddings(encoder_weights(tensors, config), batch.places[0].numpy())
+        places, covers = batch.places[0].numpy(), batch.covers[0].numpy()
+        made = embeddings(encoder_weights(tensors, config), places, covers)
         assert_allclose(made, expected, atol=2e-5)

@@ -107,7 +107,7 @@ def prepare(tensors: Mapping[str, Float32Array], config: ModelConfig) -> Weights
 
 def encode(weights: Weights, problem: Problem) -> Code:
     """The encoder, the glimpse's keys and values, and the keys of the scores."""
-    h = embeddings(weights.encoder, problem.places)
+    h = embeddings(weights.encoder, problem.places, problem.rules.covers[0])
     return Code(
         mean=product(h.mean(axis=0)[None], weights.mean)[0],
         last=product(h, weights.last),

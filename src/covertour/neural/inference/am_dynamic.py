@@ -129,7 +129,7 @@ def prepare(tensors: Mapping[str, Float32Array], config: ModelConfig) -> Weights
 
 def encode(weights: Weights, problem: Problem) -> Code:
     """Section 'Encoder', and d_0, K_1, V_1 of Section 'Decoder'."""
-    h = embeddings(weights.encoder, problem.places)
+    h = embeddings(weights.encoder, problem.places, problem.rules.covers[0])
     memory = h.mean(axis=0)
     if weights.first_memory is not None:
         weight, bias = weights.first_memory

@@ -161,7 +161,7 @@ def prepare(tensors: Mapping[str, Float32Array], config: ModelConfig) -> Weights
 
 def encode(weights: Weights, problem: Problem) -> Code:
     """The encoder, keys and values, and distances as multiples of 1/sqrt(n)."""
-    h = embeddings(weights.encoder, problem.places)
+    h = embeddings(weights.encoder, problem.places, problem.rules.covers[0])
     covered = problem.rules.covers[0].sum(axis=1, dtype=np.float32)
     return Code(
         mean=product(h.mean(axis=0)[None], weights.mean)[0],

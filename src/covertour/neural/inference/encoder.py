@@ -13,8 +13,9 @@ import numpy as np
 
 from covertour.kernel import entry, inner
 from covertour.neural.config import ModelConfig
-from covertour.neural.inference.environment import Float32Array
+from covertour.neural.inference.environment import BoolArray, Float32Array
 from covertour.neural.inference.layers import (
+    NEVER,
     NONE,
     ONE,
     add,
@@ -50,12 +51,16 @@ class LayerWeights(NamedTuple):
 
 
 class EncoderWeights(NamedTuple):
-    """h^(0) = W^x x + b^x, then the layers; ``heads`` each, and whether Norm is over the places."""
+    """h^(0) = W^x x + b^x, then the layers; ``heads`` each, and whether Norm is over the places.
+
+    ``covering``: so many heads attend to whom a place covers, as many to whom it is covered by.
+    """
 
     embed: Float32Array
     embed_bias: Float32Array
     layers: tuple[LayerWeights, ...]
     heads: int
+    covering: int
     over_places: bool
 
 
@@ -107,25 +112,32 @@ def encoder_weights(tensors: Mapping[str, Float32Array], config: ModelConfig) ->
         tensors["encoder.embed.bias"],
         tuple(layers),
         config.heads,
+        config.covering_heads,
         config.normalisation == "instance",
     )
 
 
-def embeddings(weights: EncoderWeights, places: Float32Array) -> Float32Array:
-    """Static embeddings h^(N), float32[n, d], of the places, float32[n, 2]."""
+def embeddings(weights: EncoderWeights, places: Float32Array, covers: BoolArray) -> Float32Array:
+    """Static embeddings h^(N), float32[n, d], of the places, float32[n, 2].
+
+    ``covers``: bool[n, n], whether row i covers column j.
+    """
     h = product(places, weights.embed) + weights.embed_bias
     for layer in weights.layers:
-        _attention_layer(h, layer, weights)
+        _attention_layer(h, layer, weights, covers)
     return h
 
 
-def _attention_layer(h: Float32Array, layer: LayerWeights, weights: EncoderWeights) -> None:
+def _attention_layer(
+    h: Float32Array, layer: LayerWeights, weights: EncoderWeights, covers: BoolArray
+) -> None:
     """h_tmp = Norm(h + MHA(h)); h' = Norm(h_tmp + FF(h_tmp)), float32[n, d], in place."""
     n, d = h.shape
     room = np.empty((2, d), dtype=np.float32)
     query, key, value = product(h, layer.query), product(layer.key, h), product(layer.value, h)
     part = np.empty((n, d // weights.heads), dtype=np.float32)
-    _attend(query, key, value, np.empty((n, n), dtype=np.float32), part)  # query: the result
+    score = np.empty((n, n), dtype=np.float32)
+    _attend(query, key, value, covers, weights.covering, score, part)  # query: the result
     _add_and_normalise(
         h, product(query, layer.project), layer.scale_1, layer.shift_1, weights.over_places, room
     )
@@ -138,17 +150,28 @@ def _attention_layer(h: Float32Array, layer: LayerWeights, weights: EncoderWeigh
 
 
 @entry
-def _attend(query, key, value, score, part):
+def _attend(query, key, value, covers, covering, score, part):
     """softmax(Q K^T / sqrt(d/m)) V in each head, float32[n, d], in place of the queries.
 
-    ``key``, ``value``: float32[d, n]; ``score``, ``part``: room, float32[n, n] and [n, d/m].
+    The first ``covering`` heads attend to whom a place covers, as many to whom it is covered by,
+    each place to itself too. ``key``, ``value``: float32[d, n]; ``score``, ``part``: room,
+    float32[n, n] and [n, d/m].
     """
     n, width = part.shape
     scale = ONE / math.sqrt(np.float32(width))
     for low in range(0, len(key), width):
         high = low + width
+        head = low // width
         for i in range(n):
             compare(score[i], query[i, low:high], key[low:high], scale)
+            if head < covering:
+                for p in range(n):
+                    if not covers[i, p] and p != i:
+                        score[i, p] = NEVER
+            elif head < 2 * covering:
+                for p in range(n):
+                    if not covers[p, i] and p != i:
+                        score[i, p] = NEVER
             whole = softmax(score[i])
             for p in range(n):
                 score[i, p] *= whole

@@ -117,23 +117,26 @@ class AttentionLayer(nn.Module):
             nn.Linear(d, config.feed_forward), nn.ReLU(), nn.Linear(config.feed_forward, d)
         )
 
-    def forward(self, h: Tensor, exists: Tensor | None) -> Tensor:
-        """[b, n, d] to the same; padding is not attended to."""
+    def forward(self, h: Tensor, exists: Tensor | None, mask: Tensor | None) -> Tensor:
+        """[b, n, d] to the same; ``mask``: numbers to add to scores, [b, m, n, n], None for 0."""
         query, key, value = (
             split(part, self.heads) for part in self.query_key_value(h).chunk(3, dim=-1)
         )
         # softmax(Q K^T / sqrt(d_k)) V with d_k = d / m, in every head.
-        mask = None if exists is None else hiding(exists[:, None], self.heads, h.shape[1])
         attended = attention(query, key, value, mask)
         h = self.norm_1(h + self.project(join(attended)), exists)
         return self.norm_2(h + self.feed_forward(h), exists)
 
 
 class Encoder(nn.Module):
-    """h^(0) = W^x x + b^x, then N attention layers; gives the static embeddings h^(N)."""
+    """h^(0) = W^x x + b^x, then N attention layers; gives the static embeddings h^(N).
+
+    With the ``attention`` ours some heads attend along coverage only; all others are the paper's.
+    """
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
+        self.heads, self.covering = config.heads, config.covering_heads
         self.embed = nn.Linear(2, config.width)
         self.layers = nn.ModuleList(AttentionLayer(config) for _ in range(config.layers))
 
@@ -141,9 +144,25 @@ class Encoder(nn.Module):
         """Static embeddings [b, n, d]."""
         h = self.embed(batch.places)
         exists = batch.exists if batch.padded else None
+        mask = None if exists is None else hiding(exists[:, None], self.heads, batch.n)
+        if self.covering > 0:
+            mask = along_coverage(batch, self.heads, self.covering)
         for layer in self.layers:
-            h = layer(h, exists)
+            h = layer(h, exists, mask)
         return h
+
+
+def along_coverage(batch: Batch, heads: int, covering: int) -> Tensor:
+    """What to add to scores, float32[b, m, n, n], for heads that attend along coverage.
+
+    So many heads attend to those that a place covers, as many to those that cover it, the rest to
+    all that exist; every place attends to itself.
+    """
+    covers = batch.covers | torch.eye(batch.n, dtype=torch.bool)
+    forth = hiding(covers, covering, batch.n)
+    back = hiding(covers.transpose(1, 2), covering, batch.n)
+    rest = hiding(batch.exists[:, None], heads - 2 * covering, batch.n)
+    return torch.cat([forth, back, rest], dim=1)
 
 
 def hiding(seen: Tensor, heads: int, queries: int) -> Tensor:

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from covertour.neural.config import Config, TrainConfig
+from covertour.neural.training.muon import Muon
 
 CRITIC_RATE = 1e-3
 """The full learning rate of a critic."""
@@ -17,8 +18,7 @@ CRITIC_RATE = 1e-3
 class Optimiser:
     """Adam for all weights or, with ``muon``, Muon for the matrices and Adam for the rest.
 
-    Muon (Jordan 2024) makes the step of a matrix orthogonal; its learning rate is ``muon_rate``. A
-    critic always learns by Adam.
+    Muon has a learning rate of its own, ``muon_rate``. A critic always learns by Adam.
     """
 
     def __init__(
@@ -36,9 +36,7 @@ class Optimiser:
             (torch.optim.Adam(rest, lr=config.learning_rate, fused=True), config.learning_rate)
         ]
         if matrices:
-            muon: Any = torch.optim.Muon
-            rate = config.muon_rate
-            self.parts.append((muon(matrices, lr=rate, weight_decay=0.0), rate))
+            self.parts.append((Muon(matrices, lr=config.muon_rate), config.muon_rate))
         if critic is not None:
             weights = list(critic.parameters())
             adam = torch.optim.Adam(weights, lr=CRITIC_RATE, fused=True)

@@ -1,7 +1,7 @@
 """How much the gradient of a training step varies, by instances and by tours of each.
 
-    python benchmarks/gradient_noise.py experiments/training/am-dynamic-50 --places 50 --steps 12 \\
-        32x32 32x8 128x8
+    python benchmarks/gradient_noise.py experiments/weights/am-dynamic-paper-50 --places 50 \\
+        --steps 12 32x32 32x8 128x8
 
 Steps are made with the weights and the model of a training, without changing them; the critic
 learns for a while first. The table shows the seconds of processor time per step, the variance of

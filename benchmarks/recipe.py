@@ -1,4 +1,4 @@
-"""Trials of the recipe: variants of a training of am-dynamic at equal processor time.
+"""Trials of the recipe: variants of a training at equal processor time.
 
     python benchmarks/recipe.py --places 20 --seconds 100 adam muon entropy
 
@@ -49,7 +49,9 @@ class Variant:
     instance's tours are drawn from equal shares of the distribution. ``trace``: λ of a critic.
     """
 
+    model: str = "am-dynamic"
     form: str = "released"
+    attention: str = "all"
     guidance: str = "(c-1)/N"
     mask: str = "visited"
     normalisation: str = "instance"
@@ -72,6 +74,9 @@ class Variant:
 ADAM, MUON = Variant(), Variant(optimiser="muon")
 CRITIC = replace(MUON, baseline="critic")
 OPEN = replace(CRITIC, entropy=0.03, average=0.99)
+FEW = replace(OPEN, batch=32, rollouts=8, muon_rate=0.01)
+COVERAGE = replace(FEW, attention="coverage")
+GAIN = replace(FEW, model="am-gain", mask="useful", guidance="c/N")
 VARIANTS = {
     "adam": ADAM,
     "adam-5e-4": replace(ADAM, learning_rate=5e-4),
@@ -107,7 +112,18 @@ VARIANTS = {
     "critic-32x8": replace(OPEN, batch=32, rollouts=8),
     "critic-64x8": replace(OPEN, batch=64, rollouts=8),
     "critic-128x8": replace(OPEN, batch=128, rollouts=8),
-    "critic-32x8-0.01": replace(OPEN, batch=32, rollouts=8, muon_rate=0.01),
+    "critic-32x8-0.01": FEW,
+    "coverage": COVERAGE,
+    "coverage-0.005": replace(COVERAGE, muon_rate=0.005),
+    "coverage-0.02": replace(COVERAGE, muon_rate=0.02),
+    "coverage-adam": replace(COVERAGE, optimiser="adam"),
+    "coverage-adam-5e-4": replace(COVERAGE, optimiser="adam", learning_rate=5e-4),
+    "coverage-text": replace(COVERAGE, form="text", guidance="c/N"),
+    "coverage-layer": replace(COVERAGE, normalisation="layer"),
+    "coverage-64x8": replace(COVERAGE, batch=64),
+    "coverage-shared": replace(COVERAGE, baseline="shared"),
+    "am-gain": GAIN,
+    "am-gain-coverage": replace(GAIN, attention="coverage"),
 }
 """The variants by name."""
 
@@ -117,11 +133,13 @@ def config_of(variant: Variant, places: int, seed: int) -> Config:
     return config_from(
         {
             "model": {
-                "name": "am-dynamic",
+                "name": variant.model,
                 "form": variant.form,
+                "attention": variant.attention,
                 "guidance": variant.guidance,
                 "mask": variant.mask,
                 "normalisation": variant.normalisation,
+                "polish": "no",
             },
             "stage": [{"sizes": [places, places]}],
             "train": {

@@ -35,7 +35,7 @@ class Training:
     """
 
     weights: Path
-    model: str
+    network: str
     size: int | None
     rows: tuple[tuple[int, float, float, float | None], ...]
 
@@ -57,7 +57,7 @@ class Training:
 
 
 def read_training(directory: Path) -> Training:
-    """The log beside weights, which are named after the model and the size or sizes."""
+    """The log beside weights, which are named after the network and the size or sizes."""
     path = directory / VALIDATION
     match = re.fullmatch(r"(.+?)(?:-(\d+)(-\d+)?)?", directory.name)
     assert match is not None
@@ -111,7 +111,7 @@ def run_training_curves(study: Study) -> Document | str:
             step, seconds, cost, gap = training.last
             rows.append(
                 (
-                    training.model,
+                    training.network,
                     "mixed" if size is None else size,
                     step,
                     seconds,
@@ -140,13 +140,13 @@ def _verdicts(trainings: Sequence[Training]) -> list[str]:
     """The paper's claim about the final costs, for each size that allows it."""
     said = []
     for size, group in _panels(trainings):
-        theirs = [training for training in group if training.model in PAPERS_MODELS]
-        costs = {training.model: training.best for training in theirs}
-        own = costs.pop("am-dynamic", None)
+        theirs = [training for training in group if training.network in PAPERS_MODELS]
+        costs = {training.network: training.best for training in theirs}
+        own = costs.pop("am-dynamic-paper", None)
         if size is None or own is None or not costs:
             continue
         words = ", ".join(
-            f"{name} {cost:.3f}" for name, cost in {"am-dynamic": own, **costs}.items()
+            f"{name} {cost:.3f}" for name, cost in {"am-dynamic-paper": own, **costs}.items()
         )
         here = f"Here {words}: {verdict(own < min(costs.values()))}"
         judged = not_judged([training.weights for training in theirs]) or here
@@ -163,7 +163,7 @@ def _panels(trainings: Sequence[Training]) -> list[tuple[int | None, list[Traini
         for size in (*sizes, *([None] if any(one.size is None for one in trainings) else []))
     ]
     order = {name: index for index, name in enumerate(METHODS_COMPARED)}
-    return [(size, sorted(group, key=lambda one: order[one.model])) for size, group in groups]
+    return [(size, sorted(group, key=lambda one: order[one.network])) for size, group in groups]
 
 
 def draw_training_curves(study: Study) -> Axes:
@@ -183,7 +183,7 @@ def _curve(training: Training) -> TrainingCurve:
     from covertour.plot import TrainingCurve
 
     return TrainingCurve(
-        training.model,
+        training.network,
         tuple(step for step, *_ in training.rows),
         tuple(cost for _, _, cost, _ in training.rows),
         None if training.reference is None else round(training.reference, 4),

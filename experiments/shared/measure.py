@@ -16,7 +16,7 @@ from covertour.bench import timed_run
 from experiments.shared.protocol import Cell, Limit, planned_seconds
 from experiments.shared.rows import BATCH, BESIDE, Row, Run
 from experiments.shared.study import Study
-from experiments.shared.weights import model_of
+from experiments.shared.weights import as_called, network_of
 
 BATCH_PLAN = 0.3
 """Of the time of runs alone, about what decoding together takes."""
@@ -36,8 +36,9 @@ class Job:
         """Make the run."""
         instance, run = self.cell.instance(self.run.seed), self.run
         stop = self.limit.stop()
+        method = as_called(run.method)
         return row_of(
-            run, timed_run(instance, run.method, stop, run.seed, decoding=self.decoding).result
+            run, timed_run(instance, method, stop, run.seed, decoding=self.decoding).result
         )
 
 
@@ -69,7 +70,7 @@ def batches_of(study: Study, cells: Sequence[Cell], methods: Sequence[str]) -> l
     batches = []
     for cell in cells:
         for method in study.methods(methods, cell.n):
-            if model_of(method) is None:
+            if network_of(method) is None:
                 continue
             limit, decoding = study.limit(method, cell.n), study.decoding(method, cell.n)
             planned = planned_seconds(method, cell.n, study.settings) * BATCH_PLAN
@@ -129,7 +130,7 @@ def _decode_together(study: Study, batch: Sequence[Job]) -> None:
     study.meter.next(f"{first.cell}: {first.run.method}, {len(batch)} instances together")
     results = solve_many(
         [job.cell.instance(job.run.seed) for job in batch],
-        first.run.method,
+        as_called(first.run.method),
         stop=first.limit.stop(),
         seed=first.run.seed,
         decoding=first.decoding,

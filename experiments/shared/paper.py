@@ -18,7 +18,7 @@ NAMES = {
     "pn": "PN",
     "pn-dynamic": "PN-dynamic",
     "am": "AM",
-    "am-dynamic": "AM-dynamic",
+    "am-dynamic-paper": "AM-dynamic",
     "am-dynamic+ls": "AM-dynamic (LS)",
 }
 """Our methods and what the paper calls them; its LS1 and LS2 are those with its own settings."""

@@ -18,7 +18,7 @@ from covertour import (
 )
 from covertour.bench import parse_rule
 from covertour.solving.stop import StoppingRule
-from experiments.shared.weights import model_of
+from experiments.shared.weights import network_of
 
 METHODS_COMPARED = (
     "ls1-paper",
@@ -28,6 +28,7 @@ METHODS_COMPARED = (
     "pn",
     "pn-dynamic",
     "am",
+    "am-dynamic-paper",
     "am-dynamic",
     "am-dynamic+ls",
     "am-gain",
@@ -202,5 +203,5 @@ def planned_seconds(method: str, n: int, settings: Settings) -> float:
             return 0.01 * size**2
         case "ls2-paper":
             return 0.25 * size
-    assert model_of(method) is not None
+    assert network_of(method) is not None
     return 0.01 * size + (0.06 * size**2 if method.endswith("+ls") else 0.0)

@@ -17,7 +17,7 @@ from experiments.shared.weights import (
     PAPERS_MODELS,
     digest,
     lessons_of,
-    model_of,
+    network_of,
     weights_for,
 )
 
@@ -56,12 +56,12 @@ class Study:
 
     def weights(self, method: str, n: int) -> Path | None:
         """The weights of a learned method for n places; None where there are none."""
-        model = model_of(method)
-        if model is None:
+        network = network_of(method)
+        if network is None:
             return None
-        if (model, n) not in self._weights:
-            self._weights[model, n] = weights_for(model, n, self.homes)
-        return self._weights[model, n]
+        if (network, n) not in self._weights:
+            self._weights[network, n] = weights_for(network, n, self.homes)
+        return self._weights[network, n]
 
     def decoding(self, method: str, n: int) -> Decoding | None:
         """How a learned method goes about n places: greedily, with its weights."""
@@ -72,7 +72,7 @@ class Study:
         """Whether a method is wanted and, where it is a learned one, has weights."""
         if not self.settings.wants(method):
             return False
-        return model_of(method) is None or self.weights(method, n) is not None
+        return network_of(method) is None or self.weights(method, n) is not None
 
     def methods(self, methods: Sequence[str], n: int) -> list[str]:
         """Those of the methods that can be run on n places."""
@@ -105,7 +105,7 @@ class Study:
     def left_out(self, methods: Sequence[str], cells: Sequence[Cell]) -> Iterator[str]:
         """Sentences: which methods have no weights, which weights are used, how long trained."""
         wanted = [method for method in methods if self.settings.wants(method)]
-        learned = [method for method in wanted if model_of(method) is not None]
+        learned = [method for method in wanted if network_of(method) is not None]
         sizes = sorted({cell.n for cell in cells})
         missing = [m for m in learned if not any(self.can_run(m, n) for n in sizes)]
         if missing:
@@ -134,7 +134,7 @@ class Study:
 
     def papers_weights(self, methods: Sequence[str], sizes: Sequence[int]) -> list[Path]:
         """The weights of the paper's models among the methods, for these numbers of places."""
-        theirs = [method for method in methods if model_of(method) in PAPERS_MODELS]
+        theirs = [method for method in methods if network_of(method) in PAPERS_MODELS]
         paths = (self.weights(method, n) for method in theirs for n in sizes)
         return list(dict.fromkeys(path for path in paths if path is not None))
 

@@ -13,11 +13,13 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-PAPERS_MODELS = ("pn", "pn-dynamic", "am", "am-dynamic")
-MODELS = (*PAPERS_MODELS, "am-gain")
+PAPERS_MODELS = ("pn", "pn-dynamic", "am", "am-dynamic-paper")
+"""The networks as the paper has them; its own sees positions only, the one that ships coverage."""
+
+LEARNED = (*PAPERS_MODELS, "am-dynamic", "am-gain")
 
 HOMES = (Path(__file__).parents[1] / "weights", Path(str(files("covertour"))) / "neural/weights")
-"""Where weights are, a directory for each: the paper's rivals here, what ships in the package."""
+"""Where weights are, a directory for each: the paper's models here, what ships in the package."""
 
 RECORD = ("config.toml", "training.csv", "validation.csv")
 """The record of a training, beside its weights."""
@@ -29,14 +31,23 @@ ENOUGH = PAPER_TOURS // 2
 """Networks that learned from fewer tours are not judged: they are at the beginning of the curve."""
 
 
-def model_of(method: str) -> str | None:
-    """The model of a learned method, alone or with a search after it; None for the others.
+def network_of(method: str) -> str | None:
+    """What the weights of a learned method are named after, None for the others.
 
-    >>> model_of("am-dynamic+ls"), model_of("lns")
-    ('am-dynamic', None)
+    >>> network_of("am-dynamic+ls"), network_of("am-dynamic-paper"), network_of("lns")
+    ('am-dynamic', 'am-dynamic-paper', None)
     """
-    model = method.removesuffix("+ls")
-    return model if model in MODELS else None
+    network = method.removesuffix("+ls")
+    return network if network in LEARNED else None
+
+
+def as_called(method: str) -> str:
+    """What covertour calls a method; which encoder a network has is told by its weights.
+
+    >>> as_called("am-dynamic-paper"), as_called("ls1-paper")
+    ('am-dynamic', 'ls1-paper')
+    """
+    return "am-dynamic" if method == "am-dynamic-paper" else method
 
 
 def weights_in(homes: Sequence[Path] = HOMES) -> list[Path]:
@@ -45,14 +56,14 @@ def weights_in(homes: Sequence[Path] = HOMES) -> list[Path]:
     return sorted(path for home in there for path in home.iterdir() if path.is_dir())
 
 
-def weights_for(model: str, n: int, homes: Sequence[Path] = HOMES) -> Path | None:
-    """The weights that a model takes for n places, as covertour chooses among those it ships.
+def weights_for(network: str, n: int, homes: Sequence[Path] = HOMES) -> Path | None:
+    """The weights that a network takes for n places, as covertour chooses among those it ships.
 
     Those for all sizes, or of the nearest one or the nearest range; of ranges as near the narrower.
     """
     fit = {}
     for path in weights_in(homes):
-        if match := re.fullmatch(rf"{re.escape(model)}(?:-(\d+)(?:-(\d+))?)?", path.name):
+        if match := re.fullmatch(rf"{re.escape(network)}(?:-(\d+)(?:-(\d+))?)?", path.name):
             least = int(match[1] or 0)
             most = int(match[2] or match[1] or 0)
             far = max(least - n, n - most, 0) if match[1] else -1

@@ -11,6 +11,7 @@ import pytest
 from experiments.shared.protocol import Settings
 from experiments.shared.rows import RowFile
 from experiments.shared.study import Study
+from experiments.shared.weights import as_called
 
 
 @pytest.fixture
@@ -20,8 +21,9 @@ def study(tmp_path: Path, weights: Callable[[str], Path]) -> Callable[..., Study
     def make(*names: str, **settings: object) -> Study:
         home = tmp_path / "weights"
         for name in names:
-            model, _, size = name.rpartition("-")
-            shutil.copytree(weights(model if size.isdigit() else name), home / name)
+            network, _, size = name.rpartition("-")
+            model = as_called(network if size.isdigit() else name)
+            shutil.copytree(weights(model), home / name)
         chosen = {"count": 2, "exact_seconds": 20.0, "patience": 5.0, **settings}
         rows = RowFile(tmp_path / "rows.csv")
         return Study(Settings(**chosen), rows, (home,))  # type: ignore[arg-type]

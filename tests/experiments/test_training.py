@@ -28,13 +28,13 @@ LOG = "step,seconds,cost,gap\n10,1.5,3.0,0.5\n20,3.0,2.2,0.1\n"
 
 @pytest.fixture
 def logged(study: MakeStudy) -> Study:
-    """am and am-dynamic trained on 20 places, am-gain on mixed ones."""
-    made = study("am-20", "am-dynamic-20", "am-gain")
+    """am and am-dynamic-paper trained on 20 places, am-gain on mixed ones."""
+    made = study("am-20", "am-dynamic-paper-20", "am-gain")
     (home,) = made.homes
     for directory in home.iterdir():
         (directory / "validation.csv").write_text(LOG)
     better = LOG.replace("2.2,0.1", "2.1,0.05")
-    (home / "am-dynamic-20" / "validation.csv").write_text(better)
+    (home / "am-dynamic-paper-20" / "validation.csv").write_text(better)
     return made
 
 
@@ -45,7 +45,7 @@ def test_the_final_costs_are_those_of_the_logs(logged: Study) -> None:
     shown = [(row[0], row[1], row[2], row[4]) for row in table.rows]
     assert shown == [
         ("am", 20, 20, 2.2),
-        ("am-dynamic", 20, 20, 2.1),
+        ("am-dynamic-paper", 20, 20, 2.1),
         ("am-gain", "mixed", 20, 2.2),
     ]
     assert table.rows[0][6] == pytest.approx(2.0)
@@ -53,7 +53,10 @@ def test_the_final_costs_are_those_of_the_logs(logged: Study) -> None:
 
 @pytest.mark.parametrize(
     ("name", "model", "size"),
-    [("am-dynamic-60-200", "am-dynamic", None), ("am-dynamic-50", "am-dynamic", 50)],
+    [
+        ("am-dynamic-paper-60-200", "am-dynamic-paper", None),
+        ("am-dynamic-paper-50", "am-dynamic-paper", 50),
+    ],
 )
 def test_weights_tell_the_size_they_were_trained_on(
     tmp_path: Path, name: str, model: str, size: int | None
@@ -61,7 +64,7 @@ def test_weights_tell_the_size_they_were_trained_on(
     (tmp_path / name).mkdir()
     (tmp_path / name / "validation.csv").write_text(LOG)
     training = read_training(tmp_path / name)
-    assert (training.model, training.size) == (model, size)
+    assert (training.network, training.size) == (model, size)
 
 
 def test_final_costs_are_judged_where_the_models_learned_enough(
@@ -75,9 +78,9 @@ def test_final_costs_are_judged_where_the_models_learned_enough(
         (claim,) = (sentence for sentence in document.sentences if sentence.startswith("Claim:"))
         return claim
 
-    for name in ("am-20", "am-dynamic-20"):
+    for name in ("am-20", "am-dynamic-paper-20"):
         learn(home / name, 16_000_000)
-    assert said().endswith("Here am-dynamic 2.100, am 2.200: the claim holds.")
+    assert said().endswith("Here am-dynamic-paper 2.100, am 2.200: the claim holds.")
     learn(home / "am-20", 64_000)
     assert "at n = 20. Not judged: trained on 64,000 instances" in said()
 
@@ -86,7 +89,7 @@ def test_there_is_a_panel_for_each_size(logged: Study) -> None:
     figure = draw_training_curves(logged).figure
     assert [ax.get_title() for ax in figure.axes] == ["20 places", "mixed sizes"]
     labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-    assert labels[:2] == ["am: 2.200 at the end", "am-dynamic: 2.100 at the end"]
+    assert labels[:2] == ["am: 2.200 at the end", "am-dynamic-paper: 2.100 at the end"]
 
 
 def test_weights_without_a_log_have_no_curve(study: MakeStudy) -> None:
@@ -109,13 +112,13 @@ def test_a_log_that_makes_no_sense_is_refused(tmp_path: Path, log: str, message:
 
 def test_batches_are_timed_once(study: MakeStudy, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training_time, "CELLS", (Cell("nearest 7", 8),))
-    monkeypatch.setattr(training_time, "TRAINED", ("am-dynamic",))
+    monkeypatch.setattr(training_time, "TRAINED", ("am-dynamic-paper",))
     made = study(training_batches=1)
     assert len(planned_training_time(made)) == 1
     document = run_training_time(made)
     assert isinstance(document, Document)
     ((model, n, seconds, ratio, *_),) = document.tables[0].rows
-    assert (model, n, ratio) == ("am-dynamic", 8, 1)
+    assert (model, n, ratio) == ("am-dynamic-paper", 8, 1)
     assert seconds > 0
     assert "scaled to 100" in document.sentences[0]
     assert planned_training_time(made) == {}

@@ -9,7 +9,9 @@ import pytest
 from covertour import Decoding, random_instance, solve, verify
 from experiments.shared.weights import (
     HOMES,
+    LEARNED,
     Lessons,
+    as_called,
     digest,
     lessons_of,
     weights_for,
@@ -48,12 +50,12 @@ def test_the_nearest_size_is_taken_unless_there_is_one_for_all(tmp_path: Path) -
     assert weights_for("am-gain", 20, homes) is None
 
 
-@pytest.mark.parametrize("model", ["pn", "pn-dynamic", "am", "am-dynamic", "am-gain"])
-def test_every_model_has_weights_that_decode(model: str) -> None:
-    path = weights_for(model, 30)
+@pytest.mark.parametrize("network", LEARNED)
+def test_every_network_has_weights_that_decode(network: str) -> None:
+    path = weights_for(network, 30)
     assert path is not None
     instance = random_instance(30, nearest=5)
-    tour = solve(instance, model, decoding=Decoding(weights=path)).tour
+    tour = solve(instance, as_called(network), decoding=Decoding(weights=path)).tour
     assert verify(instance, tour).ok
 
 

@@ -33,6 +33,13 @@ def test_models_choose_their_mask_unless_told() -> None:
     assert config_from({"model": {"name": "am", "mask": "useful"}}).model.mask == "useful"
 
 
+def test_heads_along_coverage_are_a_quarter_each_way() -> None:
+    assert config_from({"model": {"attention": "coverage"}}).model.covering_heads == 2
+    assert config_from({"model": {"attention": "all"}}).model.covering_heads == 0
+    with pytest.raises(InputError, match=r"model\.heads: expected 4 to 64, got 2"):
+        config_from({"model": {"attention": "coverage", "heads": 2}})
+
+
 def test_changes_overrule_the_file() -> None:
     changes = ["train.seed=7", "model.name=pn", "stage.steps=3", "stage.sizes=[5, 6]"]
     config = read_config("cpu-20", changes)
@@ -63,6 +70,7 @@ def test_rules_are_read_as_they_are_written() -> None:
         ("train.tensorboard=1", "train.tensorboard: expected true or false"),
         ("model.name=transformer", "model.name: no 'transformer'; there are am-dynamic"),
         ("model.width=100", "model.width: expected a multiple of the 8 heads, got 100"),
+        ("model.attention=covered", "model.attention: no 'covered'; did you mean 'coverage'?"),
         ("model.layers=0", "model.layers: expected 1 to 64, got 0"),
         ("model.mask=all", "model.mask: no 'all'"),
         ("stage.sizes=[50, 20]", "stage.sizes: expected [least, largest], got [50, 20]"),

@@ -14,6 +14,7 @@ from numpy.testing import assert_allclose
 from covertour import Instance, random_instance
 from covertour.neural.config import ModelConfig
 from covertour.neural.models import make_model
+from covertour.neural.models.attention_dynamic import glimpse
 from covertour.neural.training.batch import batch_from
 from covertour.neural.training.decoding import decode, greedy, remember
 from covertour.neural.training.environment import State, begin, selectable, visit
@@ -199,6 +200,25 @@ def test_smaller_instances_have_the_same_embeddings_beside_larger_ones() -> None
     for row, instance in enumerate(instances):
         alone = numbers(model.encode(batch_from([instance], "c/N")).h)[0]
         assert_allclose(together[row, : instance.n], alone, atol=1e-5)
+
+
+@pytest.mark.parametrize("visited", [True, False])
+def test_half_of_the_glimpse_looks_at_what_is_left(visited: bool) -> None:
+    """Where nothing is left, at all that may be seen, as the other half does anyway."""
+    generator = torch.Generator().manual_seed(1)
+    query = torch.randn(1, 3, 8, generator=generator)
+    key, value = (torch.randn(1, 4, 5, 2, generator=generator) for _ in range(2))
+    left = torch.tensor([[[0, 1, 1, 0, 0], [0, 0, 0, 0, 1], [0, 0, 0, 0, 0]]]).bool()
+    seen = torch.tensor([[[0, 1, 1, 1, 1], [0, 1, 1, 0, 1], [0, 1, 0, 0, 1]]]).bool()
+    made = numbers(glimpse(query, key, value, seen if visited else None, left))[0]
+    for q in range(3):
+        rest = seen[0, q] if visited else torch.ones(5).bool()
+        for head in range(4):
+            where = left[0, q] if head < 2 and left[0, q].any() else rest
+            k, v = numbers(key[0, head, where]), numbers(value[0, head, where])
+            cut = slice(2 * head, 2 * head + 2)
+            expected = softmax(numbers(query[0, q, cut]) @ k.T / np.sqrt(2)) @ v
+            assert_allclose(made[q, cut], expected, atol=1e-5)
 
 
 def test_pointer_network_is_what_the_paper_says(five: Instance) -> None:

@@ -58,9 +58,10 @@ class ModelConfig:
     ``form``: am-dynamic as in the paper's ``text`` or as in the ``released`` code of its authors
     (:mod:`covertour.neural.models.attention_dynamic`). ``guidance``: what the guidance of the c-th
     nearest of N covered places is multiplied with, ``c/N`` (the text) or ``(c-1)/N`` (the code).
-    ``attention``: whom the heads of the encoder attend to: ``all`` places (the paper), or in a
-    quarter of the heads only those that a place covers and in another quarter only those that cover
-    it (``coverage``, ours), so that the network need not work out from positions who covers whom.
+    ``attention``: whom heads attend to. ``all``: all places (the paper). ``coverage``, ours: a
+    quarter of the encoder's heads only to those that a place covers, another quarter only to those
+    that cover it, and half of the heads of am-dynamic's glimpse only to what is still uncovered; so
+    the network need not work out from positions who covers whom, nor from stops what is left to do.
     ``mask``: which places may not be the next stop: those ``visited`` (the paper), or all that
     cover nothing new (``useful``); empty for the model's own choice, which is ``useful`` for
     am-gain. ``normalisation`` in the encoder: over the features of a place (``layer``, the word
@@ -111,6 +112,11 @@ class ModelConfig:
     def covering_heads(self) -> int:
         """How many heads attend to whom a place covers, and how many to whom it is covered by."""
         return self.heads // 4 if self.attention == "coverage" else 0
+
+    @property
+    def open_heads(self) -> int:
+        """How many heads of am-dynamic's glimpse attend to what is uncovered."""
+        return self.heads // 2 if self.attention == "coverage" else 0
 
     @property
     def guided(self) -> bool:

@@ -30,7 +30,7 @@ SEARCHES, SEARCHES_FROM = 5, 500
 
 LEARNED = {
     "am-gain": "learned, ours: attention that sees what a stop would gain; made in milliseconds",
-    "am-dynamic": "learned: Attention-dynamic, the model of the paper",
+    "am-dynamic": "learned: Attention-dynamic, the paper's model, with heads that see coverage",
     "am": "learned: the attention model of Kool et al. (2019); give --weights",
     "pn-dynamic": "learned: the pointer network of Nazari et al. (2018), guided; give --weights",
     "pn": "learned: the pointer network of Vinyals et al. (2015); give --weights",

@@ -158,7 +158,17 @@ def _decode(rules, code, weights, room, noise, tours, heads, clip, useful):
                 room.context[k] = code.mean[k] + stops
             # Glimpse at what is not visited, then single-head scores q · k_i / sqrt(d).
             visited = room.tours.visited[0]
-            attend(room.glimpse, room.score, room.context, code.key_1, code.value_1, visited, heads)
+            attend(
+                room.glimpse,
+                room.score,
+                room.context,
+                code.key_1,
+                code.value_1,
+                visited,
+                heads,
+                0,
+                heads,
+            )
             apply(weights.project, room.glimpse, room.query)
             compare(room.score, room.query, code.key, scale)
             for p in range(len(room.score)):

@@ -62,6 +62,7 @@ class Weights(NamedTuple):
     first_memory: tuple[Float32Array, Float32Array] | None
     step: StepWeights
     heads: int
+    open_heads: int
     clip: np.float32
 
 
@@ -80,6 +81,7 @@ class Room(NamedTuple):
 
     tours: Tours
     nobody: BoolArray
+    covered: BoolArray
     memory: Float32Array
     recalled: Float32Array
     glimpse: Float32Array
@@ -123,6 +125,7 @@ def prepare(tensors: Mapping[str, Float32Array], config: ModelConfig) -> Weights
             project=tensors["project.weight"],
         ),
         heads=config.heads,
+        open_heads=config.open_heads,
         clip=np.float32(config.clip),
     )
 
@@ -156,6 +159,7 @@ def decode(
     room = Room(
         make_tours(1, n),
         np.empty(0, dtype=np.bool_),
+        np.empty(n, dtype=np.bool_),
         *(np.empty(size, dtype=np.float32) for size in (d, 3 * d, d, d, n)),
     )
     released = weights.first_memory is not None
@@ -167,6 +171,7 @@ def decode(
         noise,
         tours,
         weights.heads,
+        weights.open_heads,
         weights.clip,
         useful,
         released,
@@ -174,7 +179,7 @@ def decode(
 
 
 @entry
-def _decode(rules, code, weights, room, noise, tours, heads, clip, useful, released):
+def _decode(rules, code, weights, room, noise, tours, heads, open_heads, clip, useful, released):
     most = 0
     for j in range(len(tours)):
         tour = tours[j]
@@ -188,7 +193,11 @@ def _decode(rules, code, weights, room, noise, tours, heads, clip, useful, relea
             recur(room.memory, given, weights.gru, room.recalled)
             # q_t = Attention(d_t, K_1, V_1).
             hidden = room.tours.visited[0] if released else room.nobody
-            attend(room.glimpse, room.score, room.memory, code.key_1, code.value_1, hidden, heads)
+            looking = open_heads if room.tours.left[0] > 0 else 0
+            for p in range(len(room.covered)):
+                room.covered[p] = not room.tours.uncovered[0, p]
+            _glimpse(room, code, room.covered, heads, 0, looking)
+            _glimpse(room, code, hidden, heads, looking, heads)
             apply(weights.project, room.glimpse, room.query)
             scale = ONE / math.sqrt(np.float32(len(room.query) // (1 if released else heads)))
             _compare(room.score, room.query, code.key, weights.dynamic, room.tours, released)
@@ -200,6 +209,21 @@ def _decode(rules, code, weights, room, noise, tours, heads, clip, useful, relea
         repeat_last(tour, size)
         most = max(most, size)
     return most
+
+
+@inner
+def _glimpse(room, code, hidden, heads, first, end):
+    attend(
+        room.glimpse,
+        room.score,
+        room.memory,
+        code.key_1,
+        code.value_1,
+        hidden,
+        heads,
+        first,
+        end,
+    )
 
 
 @inner(reassociates=True)

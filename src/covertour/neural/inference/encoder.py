@@ -15,7 +15,6 @@ from covertour.kernel import entry, inner
 from covertour.neural.config import ModelConfig
 from covertour.neural.inference.environment import BoolArray, Float32Array
 from covertour.neural.inference.layers import (
-    NEVER,
     NONE,
     ONE,
     add,
@@ -26,6 +25,7 @@ from covertour.neural.inference.layers import (
     softmax,
     total,
 )
+from covertour.problem.metric import IntArray
 
 Shapes = dict[str, tuple[int, ...]]
 """The tensors that a model has, by their names in torch."""
@@ -123,23 +123,47 @@ def embeddings(weights: EncoderWeights, places: Float32Array, covers: BoolArray)
     ``covers``: bool[n, n], whether row i covers column j.
     """
     h = product(places, weights.embed) + weights.embed_bias
+    along = (neighbours(covers), neighbours(covers.T)) if weights.covering > 0 else ()
     for layer in weights.layers:
-        _attention_layer(h, layer, weights, covers)
+        _attention_layer(h, layer, weights, along)
     return h
 
 
+class Neighbours(NamedTuple):
+    """Those of place i: ``others``, int64[m], from ``starts``, int64[n + 1], [i] to [i + 1]."""
+
+    starts: IntArray
+    others: IntArray
+
+
+def neighbours(related: BoolArray) -> Neighbours:
+    """The places in relation with each, bool[n, n], and itself."""
+    rows, others = np.nonzero(related | np.eye(len(related), dtype=np.bool_))
+    return Neighbours(np.searchsorted(rows, np.arange(len(related) + 1)), others)
+
+
 def _attention_layer(
-    h: Float32Array, layer: LayerWeights, weights: EncoderWeights, covers: BoolArray
+    h: Float32Array,
+    layer: LayerWeights,
+    weights: EncoderWeights,
+    along: tuple[Neighbours, ...],
 ) -> None:
     """h_tmp = Norm(h + MHA(h)); h' = Norm(h_tmp + FF(h_tmp)), float32[n, d], in place."""
     n, d = h.shape
+    width = d // weights.heads
     room = np.empty((2, d), dtype=np.float32)
-    query, key, value = product(h, layer.query), product(layer.key, h), product(layer.value, h)
-    part = np.empty((n, d // weights.heads), dtype=np.float32)
-    score = np.empty((n, n), dtype=np.float32)
-    _attend(query, key, value, covers, weights.covering, score, part)  # query: the result
+    attended = product(h, layer.query)  # the queries, and in their place what comes of them
+    scores, part = (np.empty(shape, dtype=np.float32) for shape in ((n, n), (n, width)))
+    low = 0
+    for seen in along:  # heads that attend along coverage
+        high = low + weights.covering * width
+        key, value = product(h, layer.key[low:high]), product(h, layer.value[low:high])
+        _attend_to(attended, low, key, value, seen, scores[0], width)
+        low = high
+    key, value = product(layer.key[low:], h), product(layer.value[low:], h)
+    _attend(attended, low, key, value, scores, part)
     _add_and_normalise(
-        h, product(query, layer.project), layer.scale_1, layer.shift_1, weights.over_places, room
+        h, product(attended, layer.project), layer.scale_1, layer.shift_1, weights.over_places, room
     )
     hidden = product(h, layer.widen)
     hidden += layer.widen_bias
@@ -150,35 +174,44 @@ def _attention_layer(
 
 
 @entry
-def _attend(query, key, value, covers, covering, score, part):
+def _attend(query, first, key, value, score, part):
     """softmax(Q K^T / sqrt(d/m)) V in each head, float32[n, d], in place of the queries.
 
-    The first ``covering`` heads attend to whom a place covers, as many to whom it is covered by,
-    each place to itself too. ``key``, ``value``: float32[d, n]; ``score``, ``part``: room,
-    float32[n, n] and [n, d/m].
+    ``key``, ``value``: float32[c, n], of the heads from column ``first`` of the queries on;
+    ``score``, ``part``: room, float32[n, n] and [n, d/m].
     """
     n, width = part.shape
     scale = ONE / math.sqrt(np.float32(width))
     for low in range(0, len(key), width):
-        high = low + width
-        head = low // width
+        high, left = low + width, first + low
         for i in range(n):
-            compare(score[i], query[i, low:high], key[low:high], scale)
-            if head < covering:
-                for p in range(n):
-                    if not covers[i, p] and p != i:
-                        score[i, p] = NEVER
-            elif head < 2 * covering:
-                for p in range(n):
-                    if not covers[p, i] and p != i:
-                        score[i, p] = NEVER
+            compare(score[i], query[i, left : left + width], key[low:high], scale)
             whole = softmax(score[i])
             for p in range(n):
                 score[i, p] *= whole
         multiply(score, value[low:high], part)
         for i in range(n):
             for k in range(width):
-                query[i, low + k] = part[i, k]
+                query[i, left + k] = part[i, k]
+
+
+@entry
+def _attend_to(query, first, key, value, seen, score, width):
+    """The same of each to those it sees, with ``key``, ``value``: float32[n, c]; ``score``: [n]."""
+    scale = ONE / math.sqrt(np.float32(width))
+    for i in range(len(query)):
+        others = seen.others[seen.starts[i] : seen.starts[i + 1]]
+        shares = score[: len(others)]
+        for low in range(0, key.shape[1], width):
+            high = low + width
+            attended = query[i, first + low : first + high]
+            for one in range(len(others)):
+                shares[one] = dot(attended, key[others[one], low:high]) * scale
+            whole = softmax(shares)
+            for k in range(width):
+                attended[k] = NONE
+            for one in range(len(others)):
+                add(attended, shares[one] * whole, value[others[one], low:high])
 
 
 @entry

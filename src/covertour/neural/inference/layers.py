@@ -187,20 +187,25 @@ def collect(out, score, value, scale):
 
 
 @inner
-def attend(out, score, query, key, value, hidden, heads):
-    """softmax(q K / sqrt(d/m)) V in each head, float32[d], over the places that are not hidden.
+def attend(out, score, query, key, value, hidden, heads, first, end):
+    """softmax(q K / sqrt(d/m)) V in heads ``first`` to ``end``, over places that are not hidden.
 
-    ``key``, ``value``: float32[d, n]; ``hidden``: bool[n], or [0] for none; ``score``: room, [n].
+    ``out``: float32[d]; ``key``, ``value``: float32[d, n]; ``hidden``: bool[n], or [0] for none;
+    ``score``: room, [n].
     """
     width = len(query) // heads
     scale = ONE / math.sqrt(np.float32(width))
-    for head in range(heads):
+    for head in range(first, end):
         low, high = head * width, (head + 1) * width
         compare(score, query[low:high], key[low:high], scale)
         for p in range(len(hidden)):
             if hidden[p]:
                 score[p] = NEVER
-        collect(out[low:high], score, value[low:high], softmax(score))
+        whole = softmax(score)
+        for p in range(len(hidden)):
+            if hidden[p]:
+                score[p] = NONE  # not 1e-38, as numbers below that are slow
+        collect(out[low:high], score, value[low:high], whole)
 
 
 # --- Recurrence -----------------------------------------------------------------------------------

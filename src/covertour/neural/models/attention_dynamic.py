@@ -17,6 +17,13 @@ scale of scores    sqrt(d / m)                 sqrt(d)
 d_0                mean embedding              a linear map of it
 =================  ==========================  =================================
 
+One point is ours: with the ``attention`` ``coverage`` some heads of the encoder look along coverage
+only (:func:`along_coverage`), and half of those of the glimpse at what is still uncovered. The
+paper's network is told positions: it has to work out from them which are the seven nearest of each
+place, and from its memory of the stops what these have left open, before it can learn anything
+about covering; this one sees both. No weights are added. Those that ship are trained so, those of
+the paper's own form are in the repository.
+
 Shapes: b instances, q queries per instance (one per rollout and step), n places, d the width, m
 heads of d/m. What the functions of a model do is told in :mod:`covertour.neural.models`.
 """
@@ -172,13 +179,22 @@ def hiding(seen: Tensor, heads: int, queries: int) -> Tensor:
     return mask.expand(-1, heads, queries, -1)
 
 
-def glimpse(query: Tensor, key: Tensor, value: Tensor, seen: Tensor | None) -> Tensor:
+def glimpse(
+    query: Tensor, key: Tensor, value: Tensor, seen: Tensor | None, left: Tensor | None = None
+) -> Tensor:
     """Attention of [b, q, d] to split keys and values [b, m, n, d/m], as [b, q, d].
 
     ``seen``: bool, [b, 1, n] or [b, q, n], the places that may be attended to; None for all.
+    ``left``: those that the first half of the heads attends to, where there are any.
     """
-    heads = key.shape[1]
-    mask = None if seen is None else hiding(seen, heads, query.shape[1])
+    heads, queries = key.shape[1], query.shape[1]
+    if left is None:
+        mask = None if seen is None else hiding(seen, heads, queries)
+    else:
+        seen = torch.ones_like(left) if seen is None else seen
+        left = torch.where(left.any(-1, keepdim=True), left, seen)
+        half = heads // 2
+        mask = torch.cat([hiding(left, half, queries), hiding(seen, heads - half, queries)], 1)
     return join(attention(split(query, heads), key, value, mask))
 
 
@@ -219,6 +235,7 @@ class AttentionDynamic(nn.Module):
         super().__init__()
         d = config.width
         self.heads, self.clip, self.released = config.heads, config.clip, config.form == "released"
+        self.looks_at_open = config.open_heads > 0
         self.encoder = Encoder(config)
         self.key = nn.Linear(d, d, bias=False)  # W^K
         self.dynamic = nn.Parameter(torch.empty(d).uniform_(-1.0, 1.0))  # W_G
@@ -260,7 +277,8 @@ class AttentionDynamic(nn.Module):
         seen = None if code.exists is None else code.exists[:, None]
         if self.released:
             seen = unvisited(code.exists, state)
-        query = self.project(glimpse(memory, code.key_1, code.value_1, seen))
+        left = state.uncovered if self.looks_at_open else None
+        query = self.project(glimpse(memory, code.key_1, code.value_1, seen, left))
         # u_i = q_t · k_i / sqrt(d_k), d_k = d / m, with k_i = (W^K h_i) ∘ G_i and G_i = g_i W_G.
         # As g_i is a number, q · k_i = g_i · (q ∘ W_G) · (W^K h_i): no keys to make at every step.
         keys = code.static_key.transpose(1, 2)

@@ -42,7 +42,7 @@ def network_of(method: str) -> str | None:
 
 
 def as_called(method: str) -> str:
-    """What covertour calls a method; which encoder a network has is told by its weights.
+    """What covertour calls a method; whether a network sees coverage is told by its weights.
 
     >>> as_called("am-dynamic-paper"), as_called("ls1-paper")
     ('am-dynamic', 'ls1-paper')

@@ -1,4 +1,4 @@
-"""Learned tours after the polish: still right, never longer, no spare stops, no crossings."""
+"""Learned tours after the polish: still right, never longer, no change of one stop or two legs."""
 
 import numpy as np
 import pytest
@@ -28,14 +28,22 @@ def test_tours_stay_right_and_get_no_longer(seed: int) -> None:
     tours = [rng.permutation(40)[: rng.integers(30, 41)].tolist() for _ in range(20)]
     tours = [tour for tour in tours if covers_all(instance, tour)]
     for before, after in zip(tours, polished(instance, tours), strict=True):
+        length = instance.length(np.array(after))
         assert covers_all(instance, after)
-        assert instance.length(np.array(after)) <= instance.length(np.array(before)) + 1e-9
+        assert length <= instance.length(np.array(before)) + 1e-9
         for stop in after:
             assert not covers_all(instance, [other for other in after if other != stop])
         for i in range(len(after)):
             for j in range(i + 1, len(after)):
                 turned = after[:i] + after[i : j + 1][::-1] + after[j + 1 :]
-                assert instance.length(np.array(turned)) > instance.length(np.array(after)) - 1e-5
+                assert instance.length(np.array(turned)) > length - 1e-5
+        for stop in after:
+            rest = [other for other in after if other != stop]
+            for other in set(range(40)) - set(rest):
+                if covers_all(instance, [*rest, other]):
+                    for leg in range(len(after)):
+                        moved = [*rest[:leg], other, *rest[leg:]]
+                        assert instance.length(np.array(moved)) > length - 1e-5
 
 
 def covers_all(instance: Instance, tour: list[int]) -> bool:
@@ -76,6 +84,27 @@ def test_a_stop_off_the_way_is_replaced_by_one_on_it_that_covers_the_same(
     )
     (tour,) = polished(instance, [[0, 2, 1]])
     assert set(tour) == expected
+
+
+def test_a_stop_between_two_others_is_added_where_it_makes_both_spare() -> None:
+    west, east, left, right, between = [0, 0], [6, 0], [2, 2], [4, 2], [3, 1]
+    villages = [[2, 2.5], [4, 2.5]]
+    instance = Instance.from_coordinates(
+        [west, east, left, right, between, *villages],
+        radius=[0.1, 0.1, 0.6, 0.6, 2.0, 0.1, 0.1],
+        required=[0, 1],
+    )
+    (tour,) = polished(instance, [[0, 2, 3, 1]])
+    assert set(tour) == {0, 1, 4}
+
+
+def test_a_stop_in_the_wrong_leg_is_moved_where_legs_have_directions() -> None:
+    circle = np.array([[(j - i) % 6 for j in range(6)] for i in range(6)], dtype=float)
+    instance = Instance.from_matrix(
+        circle, nearest=0, depot=0, coordinates=np.random.default_rng(0).random((6, 2))
+    )
+    (tour,) = polished(instance, [[0, 1, 4, 2, 3, 5]])
+    assert tour == [0, 1, 2, 3, 4, 5]
 
 
 def test_where_ways_differ_by_direction_better_stops_are_judged_by_theirs() -> None:

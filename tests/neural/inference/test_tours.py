@@ -71,7 +71,7 @@ def test_another_seed_draws_other_tours(network: Network) -> None:
 
 
 def test_what_is_told_gets_shorter_and_ends_with_the_answer() -> None:
-    some = [random_instance(40, nearest=4, seed=seed) for seed in range(3)]
+    some = [random_instance(120, nearest=4, seed=seed) for seed in range(3)]
     told: dict[int, list[float]] = {0: [], 1: [], 2: []}
     last: dict[int, np.ndarray] = {}
 
@@ -80,7 +80,7 @@ def test_what_is_told_gets_shorter_and_ends_with_the_answer() -> None:
         last[index] = tour
 
     found = best_tours(
-        network_for("am-gain", 40), some, samples=40, symmetries=True, workers=2, on_tour=tell
+        network_for("am-gain", 120), some, samples=40, symmetries=True, workers=2, on_tour=tell
     )
     for index, tour in enumerate(found):
         assert told[index] == sorted(told[index], reverse=True)
@@ -93,8 +93,8 @@ def test_decoding_ends_when_it_is_told_to_but_not_before_the_greedy_tour(
     workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tours, "PAIRS_AT_ONCE", 1)  # asked after every tour
-    some = [random_instance(30, nearest=4, seed=seed) for seed in range(4)]
-    network = network_for("am-gain", 30)
+    some = [random_instance(120, nearest=4, seed=seed) for seed in range(4)]
+    network = network_for("am-gain", 120)
     endless: dict[str, Any] = {"samples": 10**15, "symmetries": True, "workers": workers}
     at_once = best_tours(network, some, **endless, go_on=lambda: False)
     greedy = best_tours(network, some)

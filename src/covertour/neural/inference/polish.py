@@ -1,4 +1,4 @@
-"""Polish: learned tours without stops to spare, with better ones, without crossings."""
+"""Polish: a learned tour, improved stop by stop until no single change shortens it."""
 
 from __future__ import annotations
 
@@ -28,19 +28,21 @@ class Tables(NamedTuple):
 
 
 def polish(tours: IntArray, instance: IntArray, tables: Tables) -> IntArray:
-    """The tours, int64[k, t], with no stop to spare and no better pair of legs; and better stops.
+    """The tours, int64[k, t], with no stop to spare, moved, replaced or added to drop others.
 
     ``instance``: int64[k], whose tour each is. A tour that has fewer stops than others repeats its
     last. Where distances differ one way and the other, legs stay as they are.
     """
-    b, n, _ = tables.covers.shape
-    t = tours.shape[1]
+    n, t = tables.covers.shape[1], tours.shape[1]
     room = Room(
         coverers=np.empty(n, dtype=np.int64),
+        covered=np.empty(n * n, dtype=np.int32),
+        first=np.zeros(n + 1, dtype=np.int64),
         alone=np.empty(n, dtype=np.int64),
+        stop=np.empty(n, dtype=np.bool_),
         spare=np.empty(t, dtype=np.bool_),
         saved=np.empty(t, dtype=np.float64),
-        turns=np.empty(b, dtype=np.bool_),
+        kept=np.empty(t + 1, dtype=np.int64),
     )
     slack = SLACK * float(tables.distances.max(initial=0.0))
     better = np.ascontiguousarray(tours).copy()
@@ -51,40 +53,49 @@ def polish(tours: IntArray, instance: IntArray, tables: Tables) -> IntArray:
 class Room(NamedTuple):
     """What is known while a tour is polished.
 
+    ``covered``: int32[n * n], the places that place i covers from ``first[i]`` to ``first[i + 1]``.
     ``coverers``: int64[n], how many stops cover each place; ``alone``: int64[n], the places that
-    only one stop covers; ``spare``: bool[t], stops that may yet be dropped; ``saved``: float64[t],
-    what that would save; ``turns``: bool[b], whether legs may be turned round.
+    only one stop covers; ``stop``: bool[n], places on the tour; ``spare``: bool[t], stops that may
+    be dropped; ``saved``: float64[t], what that would save; ``kept``: int64[t + 1], the stops of a
+    tour that stay, and one more.
     """
 
     coverers: IntArray
+    covered: IntArray
+    first: IntArray
     alone: IntArray
+    stop: BoolArray
     spare: BoolArray
     saved: FloatArray
-    turns: BoolArray
+    kept: IntArray
 
 
 @entry
 def _polish(tours, instance, tables, room, slack):
     """Polish tours in place; ``slack``: what a change must save to count."""
-    for one in range(len(room.turns)):
-        room.turns[one] = _symmetric(tables.distances[one])
+    known, turns = -1, False
     for row in range(len(tours)):
         one = instance[row]
-        tour = tours[row]
         distances, covers = tables.distances[one], tables.covers[one]
-        needed = tables.needed[one]
+        allowed, needed = tables.allowed[one], tables.needed[one]
+        if one != known:
+            known, turns = one, _symmetric(distances)
+            _list_coverage(covers, room)
+        tour = tours[row]
         size = 1
         for position in range(1, len(tour)):
             if tour[position] != tour[size - 1]:
                 tour[size] = tour[position]
                 size += 1
-        size = _drop_spare(tour, size, distances, covers, needed, room, slack)
-        if room.turns[one]:
-            _uncross(tour, size, distances, slack)
-        _replace(tour, size, distances, covers, tables.allowed[one], needed, room, slack)
-        size = _drop_spare(tour, size, distances, covers, needed, room, slack)
-        if room.turns[one]:
-            _uncross(tour, size, distances, slack)
+        _count_coverers(tour, size, room)
+        changed = True
+        while changed:
+            size = _drop_spare(tour, size, distances, needed, room, slack)
+            if turns:
+                _uncross(tour, size, distances, slack)
+            changed = _move_stops(tour, size, distances, covers, allowed, needed, room, slack)
+            if not changed:
+                size, changed = _add_stops(tour, size, distances, allowed, needed, room, slack)
         repeat_last(tour, size)
 
 
@@ -98,23 +109,47 @@ def _symmetric(distances):
 
 
 @inner
-def _drop_spare(tour, size, distances, covers, needed, room, slack):
+def _list_coverage(covers, room):
+    many = 0
+    for i in range(len(covers)):
+        room.first[i] = many
+        for j in range(len(covers)):
+            if covers[i, j]:
+                room.covered[many] = j
+                many += 1
+    room.first[len(covers)] = many
+
+
+@inner
+def _count_coverers(tour, size, room):
+    room.coverers[:] = 0
+    room.stop[:] = False
+    for position in range(size):
+        _count(room, tour[position], 1)
+
+
+@inner
+def _count(room, stop, change):
+    """A stop comes, 1, or goes, -1."""
+    room.stop[stop] = change > 0
+    for index in range(room.first[stop], room.first[stop + 1]):
+        room.coverers[room.covered[index]] += change
+
+
+@inner
+def _drop_spare(tour, size, distances, needed, room, slack):
     """Leave out stops whose places others cover too, the one that saves most first.
 
     Gives the new size.
     """
-    count, spare, saved = room.coverers, room.spare, room.saved
-    count[:] = 0
+    spare, saved = room.spare, room.saved
     for position in range(size):
-        stop = tour[position]
-        for place in range(len(count)):
-            count[place] += covers[stop, place]
-        spare[position] = not needed[stop]
+        spare[position] = not needed[tour[position]]
         saved[position] = _saving(tour, size, position, distances)
     while True:
         best = -1
         for position in range(size):
-            if spare[position] and _covers_alone(tour[position], covers, count):
+            if spare[position] and _covers_alone(tour[position], room):
                 spare[position] = False
             # With rounded distances the direct way can be longer.
             if (
@@ -125,8 +160,7 @@ def _drop_spare(tour, size, distances, covers, needed, room, slack):
                 best = position
         if best < 0:
             return size
-        for place in range(len(count)):
-            count[place] -= covers[tour[best], place]
+        _count(room, tour[best], -1)
         size -= 1
         for position in range(best, size):
             tour[position] = tour[position + 1]
@@ -146,48 +180,131 @@ def _saving(tour, size, position, distances):
 
 
 @inner
-def _covers_alone(stop, covers, count):
+def _covers_alone(stop, room):
     """Whether a stop is the only one that covers some place."""
-    for place in range(len(count)):
-        if covers[stop, place] and count[place] == 1:
+    for index in range(room.first[stop], room.first[stop + 1]):
+        if room.coverers[room.covered[index]] == 1:
             return True
     return False
 
 
 @inner
-def _replace(tour, size, distances, covers, allowed, needed, room, slack):
-    """Replace stops, one after the other, by the places that cover what only they do at least cost.
+def _move_stops(tour, size, distances, covers, allowed, needed, room, slack):
+    """Put each stop, or a place that covers what only it does, where that is cheapest.
 
-    A stop that covers nothing alone stays as it is.
+    Gives whether any was moved or replaced. The first stop stays first if it must be one.
     """
-    count, alone = room.coverers, room.alone
-    for position in range(size):
+    kept = room.kept
+    moved = False
+    for position in range(size if size > 1 else 0):
         stop = tour[position]
-        many = 0
-        for place in range(len(count)):
-            if covers[stop, place] and count[place] == 1:
-                alone[many] = place
-                many += 1
-        if many == 0 or needed[stop]:
+        if position == 0 and needed[stop]:
             continue
-        before = tour[position - 1 if position else size - 1]
-        after = tour[position + 1 if position + 1 < size else 0]
-        best = stop
-        least = distances[before, stop] + distances[stop, after] - slack
-        for other in range(len(count)):
-            way = distances[before, other] + distances[other, after]
-            if way < least and allowed[other]:
-                able = True
-                for index in range(many):
-                    if not covers[other, alone[index]]:
-                        able = False
-                        break
-                if able:
-                    best, least = other, way
-        if best != stop:
-            for place in range(len(count)):
-                count[place] += np.int64(covers[best, place]) - np.int64(covers[stop, place])
-            tour[position] = best
+        for other in range(size - 1):
+            kept[other] = tour[other if other < position else other + 1]
+        many = 0
+        for index in range(room.first[stop], room.first[stop + 1]):
+            place = room.covered[index]
+            if room.coverers[place] == 1:
+                room.alone[many] = place
+                many += 1
+        least = _saving(tour, size, position, distances) - slack
+        best, leg = -1, 0
+        for other in range(len(covers)):
+            if other == stop or (
+                many > 0
+                and not needed[stop]
+                and allowed[other]
+                and _covers_all(covers[other], room.alone, many)
+            ):
+                cost, at = _cheapest_leg(kept, size - 1, other, distances)
+                if cost < least:
+                    least, best, leg = cost, other, at
+        if best >= 0:
+            moved = True
+            _count(room, stop, -1)
+            _count(room, best, 1)
+            _insert(kept, size - 1, leg, best)
+            _copy(kept, size, tour)
+    return moved
+
+
+@inner
+def _covers_all(row, places, many):
+    for index in range(many):
+        if not row[places[index]]:
+            return False
+    return True
+
+
+@inner
+def _add_stops(tour, size, distances, allowed, needed, room, slack):
+    """Add stops where those that they make spare save more than they cost.
+
+    Gives the new size and whether any was added.
+    """
+    spare, kept = room.spare, room.kept
+    added = False
+    for other in range(len(allowed)):
+        if room.stop[other] or not allowed[other]:
+            continue
+        _count(room, other, 1)
+        many = 0
+        for position in range(size):
+            stop = tour[position]
+            spare[position] = not needed[stop] and not _covers_alone(stop, room)
+            if spare[position]:
+                _count(room, stop, -1)
+            else:
+                kept[many] = stop
+                many += 1
+        if many < size:
+            _, leg = _cheapest_leg(kept, many, other, distances)
+            _insert(kept, many, leg, other)
+            change = _length(kept, many + 1, distances) - _length(tour, size, distances)
+            if change < -slack:
+                size = many + 1
+                _copy(kept, size, tour)
+                added = True
+                continue
+            for position in range(size):
+                if spare[position]:
+                    _count(room, tour[position], 1)
+        _count(room, other, -1)
+    return size, added
+
+
+@inner
+def _cheapest_leg(tour, size, other, distances):
+    """What another stop costs at least, and at which position; the first only of an empty tour."""
+    least, leg = np.inf, size
+    for position in range(1, size + 1):
+        before, after = tour[position - 1], tour[position if position < size else 0]
+        cost = distances[before, other] + distances[other, after] - distances[before, after]
+        if cost < least:
+            least, leg = cost, position
+    return least, leg
+
+
+@inner
+def _insert(tour, size, leg, stop):
+    for position in range(size, leg, -1):
+        tour[position] = tour[position - 1]
+    tour[leg] = stop
+
+
+@inner
+def _copy(tour, size, other):
+    for position in range(size):
+        other[position] = tour[position]
+
+
+@inner
+def _length(tour, size, distances):
+    length = distances[tour[size - 1], tour[0]]
+    for position in range(1, size):
+        length += distances[tour[position - 1], tour[position]]
+    return length
 
 
 @inner

@@ -76,6 +76,7 @@ CRITIC = replace(MUON, baseline="critic")
 OPEN = replace(CRITIC, entropy=0.03, average=0.99)
 FEW = replace(OPEN, batch=32, rollouts=8, muon_rate=0.01)
 COVERAGE = replace(FEW, attention="coverage")
+SHARED = replace(COVERAGE, baseline="shared")
 GAIN = replace(FEW, model="am-gain", mask="useful", guidance="c/N")
 VARIANTS = {
     "adam": ADAM,
@@ -121,7 +122,10 @@ VARIANTS = {
     "coverage-text": replace(COVERAGE, form="text", guidance="c/N"),
     "coverage-layer": replace(COVERAGE, normalisation="layer"),
     "coverage-64x8": replace(COVERAGE, batch=64),
-    "coverage-shared": replace(COVERAGE, baseline="shared"),
+    "coverage-shared": SHARED,
+    "coverage-mean": replace(SHARED, mean=True),
+    "coverage-symmetries": replace(SHARED, symmetries=8),
+    "coverage-greedy-baseline": replace(SHARED, batch=256, rollouts=1, baseline="greedy"),
     "am-gain": GAIN,
     "am-gain-coverage": replace(GAIN, attention="coverage"),
 }
@@ -179,7 +183,7 @@ def trial(variant: Variant, places: int, seconds: float, seed: int) -> str:
             follow(mean, model, variant.average, steps)
         if (
             best is not None
-            and steps % 500 == 0
+            and steps % 100 == 0
             and greedy_length(config, model, instances) < greedy_length(config, best, instances)
         ):
             best.load_state_dict(model.state_dict())

@@ -98,6 +98,23 @@ def test_a_stop_between_two_others_is_added_where_it_makes_both_spare() -> None:
     assert set(tour) == {0, 1, 4}
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_stop_off_the_way_is_replaced_by_two_on_it_that_share_what_it_covers(
+    turned: bool,
+) -> None:
+    west, east, far, left, right = [0, 0], [6, 0], [3, 3], [2, 0.5], [4, 0.5]
+    villages = [[2, 2], [4, 2]]
+    instance = Instance.from_coordinates(
+        [west, east, far, left, right, *villages],
+        sets=[[2, 3, 4], [], [5, 6], [5], [6], [], []],
+        required=[0, 1],
+    )
+    tour = [0, 2, 6, 1]  # the second village has a stop of its own, so there is room for one more
+    (tour,) = polished(instance, [tour[::-1] if turned else tour])
+    assert set(tour) == {0, 1, 3, 4}
+    assert instance.length(np.array(tour)) == pytest.approx(8 + 2 * np.hypot(2, 0.5))
+
+
 def test_a_stop_in_the_wrong_leg_is_moved_where_legs_have_directions() -> None:
     circle = np.array([[(j - i) % 6 for j in range(6)] for i in range(6)], dtype=float)
     instance = Instance.from_matrix(

@@ -43,6 +43,9 @@ def polish(tours: IntArray, instance: IntArray, tables: Tables) -> IntArray:
         spare=np.empty(t, dtype=np.bool_),
         saved=np.empty(t, dtype=np.float64),
         kept=np.empty(t + 1, dtype=np.int64),
+        able=np.empty(n, dtype=np.int64),
+        cost=np.empty(n, dtype=np.float64),
+        leg=np.empty(n, dtype=np.int64),
     )
     slack = SLACK * float(tables.distances.max(initial=0.0))
     better = np.ascontiguousarray(tours).copy()
@@ -57,7 +60,8 @@ class Room(NamedTuple):
     ``coverers``: int64[n], how many stops cover each place; ``alone``: int64[n], the places that
     only one stop covers; ``stop``: bool[n], places on the tour; ``spare``: bool[t], stops that may
     be dropped; ``saved``: float64[t], what that would save; ``kept``: int64[t + 1], the stops of a
-    tour that stay, and one more.
+    tour that stay, and one more. ``able``: int64[n], the places that may be one of two that replace
+    a stop; ``cost``, float64[n], and ``leg``, int64[n]: the cheapest leg of each.
     """
 
     coverers: IntArray
@@ -68,6 +72,9 @@ class Room(NamedTuple):
     spare: BoolArray
     saved: FloatArray
     kept: IntArray
+    able: IntArray
+    cost: FloatArray
+    leg: IntArray
 
 
 @entry
@@ -96,6 +103,10 @@ def _polish(tours, instance, tables, room, slack):
             changed = _move_stops(tour, size, distances, covers, allowed, needed, room, slack)
             if not changed:
                 size, changed = _add_stops(tour, size, distances, allowed, needed, room, slack)
+            if not changed:
+                size, changed = _split_stops(
+                    tour, size, distances, covers, allowed, needed, room, slack
+                )
         repeat_last(tour, size)
 
 
@@ -202,12 +213,7 @@ def _move_stops(tour, size, distances, covers, allowed, needed, room, slack):
             continue
         for other in range(size - 1):
             kept[other] = tour[other if other < position else other + 1]
-        many = 0
-        for index in range(room.first[stop], room.first[stop + 1]):
-            place = room.covered[index]
-            if room.coverers[place] == 1:
-                room.alone[many] = place
-                many += 1
+        many = _list_alone(stop, room)
         least = _saving(tour, size, position, distances) - slack
         best, leg = -1, 0
         for other in range(len(covers)):
@@ -272,6 +278,93 @@ def _add_stops(tour, size, distances, allowed, needed, room, slack):
                     _count(room, tour[position], 1)
         _count(room, other, -1)
     return size, added
+
+
+@inner
+def _split_stops(tour, size, distances, covers, allowed, needed, room, slack):
+    """Replace stops by two places that together cover what only they do, in their cheapest legs.
+
+    Gives the new size and whether any was replaced.
+    """
+    kept, alone, able, cost, leg = room.kept, room.alone, room.able, room.cost, room.leg
+    split = False
+    for position in range(size if size > 1 else 0):
+        stop = tour[position]
+        if size == len(tour):
+            break
+        if needed[stop]:
+            continue
+        left = size - 1
+        for other in range(left):
+            kept[other] = tour[other if other < position else other + 1]
+        many = _list_alone(stop, room)
+        saved = _saving(tour, size, position, distances) - slack
+        count = 0
+        for other in range(len(covers)):
+            if room.stop[other] or not allowed[other]:
+                continue
+            if _covers_any(covers[other], alone, many):
+                cost[count], leg[count] = _cheapest_leg(kept, left, other, distances)
+                if cost[count] < saved:
+                    able[count] = other
+                    count += 1
+        least, best, second, at, then = saved, -1, -1, 0, 0
+        for i in range(count):
+            a, where = able[i], leg[i]
+            before, after = kept[where - 1], kept[where if where < left else 0]
+            for j in range(count):
+                b = able[j]
+                if i == j or not _both_cover(covers[a], covers[b], alone, many):
+                    continue
+                # The second goes before or after the first, or into a leg of its own.
+                price = cost[i] + distances[before, b] + distances[b, a] - distances[before, a]
+                if price < least:
+                    least, best, second, at, then = price, a, b, where, where
+                price = cost[i] + distances[a, b] + distances[b, after] - distances[a, after]
+                if price < least:
+                    least, best, second, at, then = price, a, b, where, where + 1
+                if i < j and leg[j] != where and cost[i] + cost[j] < least:
+                    least, best, second, at = cost[i] + cost[j], a, b, where
+                    then = leg[j] if leg[j] < where else leg[j] + 1
+        if best >= 0:
+            split = True
+            _count(room, stop, -1)
+            _count(room, best, 1)
+            _count(room, second, 1)
+            _insert(kept, left, at, best)
+            _insert(kept, left + 1, then, second)
+            size += 1
+            _copy(kept, size, tour)
+    return size, split
+
+
+@inner
+def _list_alone(stop, room):
+    """List the places that only this stop covers; gives how many there are."""
+    many = 0
+    for index in range(room.first[stop], room.first[stop + 1]):
+        place = room.covered[index]
+        if room.coverers[place] == 1:
+            room.alone[many] = place
+            many += 1
+    return many
+
+
+@inner
+def _covers_any(row, places, many):
+    for index in range(many):
+        if row[places[index]]:
+            return True
+    return False
+
+
+@inner
+def _both_cover(row, other, places, many):
+    for index in range(many):
+        place = places[index]
+        if not (row[place] or other[place]):
+            return False
+    return True
 
 
 @inner

@@ -25,6 +25,9 @@ PAIRS_AT_ONCE = 300_000
 """Samples are decoded in chunks of so many pairs of places: 30 tours of 100 places, some hundredths
 of a second, after which it is asked whether to go on."""
 
+ROUNDING = 1e-12
+"""The same tour from another start has a length that differs by this share at the most."""
+
 GoOn = Callable[[], bool]
 OnTour = Callable[[int, IntArray], None]
 """Told the number of an instance and a tour of it that is shorter than those before."""
@@ -70,7 +73,7 @@ def best_tours(
 
     def tell(index: int, length: float, tour: IntArray) -> None:
         with in_turn():
-            if on_tour is not None and length < told.get(index, math.inf):
+            if on_tour is not None and length < told.get(index, math.inf) * (1 - ROUNDING):
                 told[index] = length
                 on_tour(index, tour)
 

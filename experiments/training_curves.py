@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from experiments.shared.claims import verdict
 from experiments.shared.experiment import Experiment, report_of
 from experiments.shared.protocol import METHODS_COMPARED
 from experiments.shared.study import Study, not_judged
-from experiments.shared.weights import PAPERS_MODELS, weights_in
+from experiments.shared.weights import PAPERS_MODELS, runs_of, weights_in
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,13 +32,15 @@ class Training:
     """The log of a training. ``size``: places of its instances; None where those differed.
 
     ``weights``: the directory that has it. ``rows``: of (batches, seconds, cost, gap to the search
-    or None), one for each validation.
+    or None), one for each validation of the last run. ``costs``: of (tours, cost), one for each
+    validation of all runs.
     """
 
     weights: Path
     network: str
     size: int | None
     rows: tuple[tuple[int, float, float, float | None], ...]
+    costs: tuple[tuple[int, float], ...]
 
     @property
     def last(self) -> tuple[int, float, float, float | None]:
@@ -50,6 +53,15 @@ class Training:
         return min(cost for _, _, cost, _ in self.rows)
 
     @property
+    def tours(self) -> int:
+        """Tours that were sampled until the last validation."""
+        return max((tours for tours, _ in self.costs), default=0)
+
+    def best_after(self, tours: int) -> float:
+        """The least cost after so many tours; of all where it is not told how many there were."""
+        return min((cost for made, cost in self.costs if made <= tours), default=self.best)
+
+    @property
     def reference(self) -> float | None:
         """Mean length of the search's tours, from the last cost and its gap."""
         _, _, cost, gap = self.last
@@ -58,9 +70,25 @@ class Training:
 
 def read_training(directory: Path) -> Training:
     """The log beside weights, which are named after the network and the size or sizes."""
-    path = directory / VALIDATION
     match = re.fullmatch(r"(.+?)(?:-(\d+)(-\d+)?)?", directory.name)
     assert match is not None
+    rows = _read_log(directory / VALIDATION)
+    size = int(match[2]) if match[2] and not match[3] else None
+    runs = runs_of(directory) or []
+    before = [0, *accumulate(run.steps * run.tours for run in runs)]
+    costs = [
+        (tours + step * run.tours, cost)
+        for tours, run in zip(before, runs, strict=False)
+        for step, _, cost, _ in _read_log(run.validation)
+    ]
+    return Training(directory, match[1], size, rows, tuple(costs))
+
+
+Rows = tuple[tuple[int, float, float, float | None], ...]
+
+
+def _read_log(path: Path) -> Rows:
+    """The rows of a log of validations."""
     rows = []
     try:
         lines = csv.DictReader(path.read_text(encoding="utf-8").splitlines())
@@ -75,8 +103,7 @@ def read_training(directory: Path) -> Training:
         ) from None
     if not rows:
         raise InputError(f"{path}: expected at least one validation after the first line")
-    size = int(match[2]) if match[2] and not match[3] else None
-    return Training(directory, match[1], size, tuple(rows))
+    return tuple(rows)
 
 
 def trainings_of(study: Study) -> list[Training]:
@@ -141,14 +168,16 @@ def _verdicts(trainings: Sequence[Training]) -> list[str]:
     said = []
     for size, group in _panels(trainings):
         theirs = [training for training in group if training.network in PAPERS_MODELS]
-        costs = {training.network: training.best for training in theirs}
+        alike = min(training.tours for training in theirs) if theirs else 0
+        costs = {training.network: training.best_after(alike) for training in theirs}
         own = costs.pop("am-dynamic-paper", None)
         if size is None or own is None or not costs:
             continue
         words = ", ".join(
             f"{name} {cost:.3f}" for name, cost in {"am-dynamic-paper": own, **costs}.items()
         )
-        here = f"Here {words}: {verdict(own < min(costs.values()))}"
+        made = f", each after {alike:,} tours," if alike else ""
+        here = f"Here{made} {words}: {verdict(own < min(costs.values()))}"
         judged = not_judged([training.weights for training in theirs]) or here
         claim = f"AM-dynamic ends with a lower cost than its rivals at n = {size}."
         said.append(f"Claim: {claim} {judged}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import TYPE_CHECKING
 
 from covertour.bench import Document
@@ -26,10 +26,13 @@ def headlines(document: Document) -> list[str]:
     ]
 
 
-def comparison_claims(figures: Sequence[MethodInCell], not_judged: str = "") -> list[str]:
+def comparison_claims(
+    figures: Sequence[MethodInCell], not_judged: str = "", sizes: Container[int] | None = None
+) -> list[str]:
     """Verdicts on the paper's claims about quality and speed, cell by cell in the counts.
 
-    ``not_judged``: why the networks are not, which leaves those about speed.
+    ``not_judged``: why the networks are not, which leaves those about speed. ``sizes``: the numbers
+    of places that all of them were trained on; None for any.
     """
     cells: dict[tuple[str, int], dict[str, MethodInCell]] = {}
     for row in figures:
@@ -38,7 +41,7 @@ def comparison_claims(figures: Sequence[MethodInCell], not_judged: str = "") -> 
         *(
             f"Claim: {claim} {not_judged or figures_and_verdict}"
             for claim, figures_and_verdict in (
-                _beats_the_other_learned(cells),
+                _beats_the_other_learned(cells, sizes),
                 _near_the_heuristics(cells),
                 _better_where_radii_vary(cells),
             )
@@ -54,17 +57,24 @@ def comparison_claims(figures: Sequence[MethodInCell], not_judged: str = "") -> 
 Cells = dict[tuple[str, int], dict[str, "MethodInCell"]]
 
 
-def _beats_the_other_learned(cells: Cells) -> tuple[str, str]:
+def _beats_the_other_learned(cells: Cells, sizes: Container[int] | None) -> tuple[str, str]:
     claim = "AM-dynamic outperforms PN, PN-dynamic and AM on all tasks."
     won = lost = 0
-    for cell in cells.values():
+    elsewhere = False
+    for (_, n), cell in cells.items():
         others = [cell[method].length for method in LEARNED_ALONE if method in cell]
-        if POLICY in cell and others:
-            better = cell[POLICY].length < min(others)
-            won, lost = won + better, lost + (not better)
+        if POLICY not in cell or not others:
+            continue
+        if sizes is not None and n not in sizes:
+            elsewhere = True
+            continue
+        better = cell[POLICY].length < min(others)
+        won, lost = won + better, lost + (not better)
     if won + lost == 0:
-        return claim, ""
+        return claim, "Not judged: not all were trained on so many places." if elsewhere else ""
     cells_won = f"in {won} of {won + lost} cells"
+    if elsewhere:
+        cells_won += " with as many places as all were trained on"
     return claim, f"Here its mean is the shortest {cells_won}: {verdict(lost == 0)}"
 
 

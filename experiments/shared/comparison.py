@@ -17,6 +17,7 @@ from experiments.shared.paper import paper_figure
 from experiments.shared.protocol import Cell, Settings, exact_seconds
 from experiments.shared.rows import Row
 from experiments.shared.study import Plan, Study, not_judged
+from experiments.shared.weights import made_for
 
 
 @dataclass(frozen=True)
@@ -204,7 +205,12 @@ def comparison_document(table: Comparison, study: Study) -> Document:
     figures = [row for cell in cells for row in methods_in_cell(study, cell, table.methods)]
     rows = tuple(tuple(getattr(row, column.name) for column in COLUMNS) for row in figures)
     references = tuple(_reference_row(study, cell) for cell in cells)
-    trained = study.papers_weights(table.methods, [cell.n for cell in cells])
+    sizes = {
+        cell.n
+        for cell in cells
+        if all(made_for(path, cell.n) for path in study.papers_weights(table.methods, [cell.n]))
+    }
+    trained = study.papers_weights(table.methods, sorted(sizes))
     return Document(
         f"{table.title}: {cells_text(cells)} ({seeds_text(settings)})",
         (
@@ -212,7 +218,7 @@ def comparison_document(table: Comparison, study: Study) -> Document:
             Table("References, the shortest tours known", REFERENCE_COLUMNS, references),
         ),
         (
-            *comparison_claims(figures, not_judged(trained)),
+            *comparison_claims(figures, not_judged(trained), sizes),
             *study.left_out(table.methods, cells),
             *explanations(settings, cells),
         ),

@@ -71,6 +71,16 @@ def weights_for(network: str, n: int, homes: Sequence[Path] = HOMES) -> Path | N
     return fit[min(fit)] if fit else None
 
 
+def made_for(path: Path, n: int) -> bool:
+    """Whether weights are of a training on so many places, as their name tells.
+
+    >>> made_for(Path("am-50"), 100), made_for(Path("am-60-200"), 100), made_for(Path("am"), 100)
+    (False, True, True)
+    """
+    sizes = re.search(r"-(\d+)(?:-(\d+))?$", path.name)
+    return sizes is None or int(sizes[1]) <= n <= int(sizes[2] or sizes[1])
+
+
 @dataclass(frozen=True)
 class Lessons:
     """What a network learned from: so many instances, and so many tours sampled of them in all."""
@@ -79,29 +89,64 @@ class Lessons:
     tours: int
 
 
-def lessons_of(path: Path) -> Lessons | None:
-    """What weights were trained on, from the record beside them; None where it is not told.
+@dataclass(frozen=True)
+class TrainingRun:
+    """A run of a training: its steps, and the instances and tours of each.
 
-    A training in several runs has a config for each, with the log of the same name.
+    ``validation``: its log; ``initial``: the weights it began with, as its config names them.
     """
-    instances = tours = 0
-    for config in sorted(path.glob("config*.toml")):
+
+    validation: Path
+    steps: int
+    instances: int
+    tours: int
+    initial: str
+
+
+def runs_of(path: Path) -> list[TrainingRun] | None:
+    """The runs that made weights, in their order; None where the record does not tell.
+
+    A training in several runs has a config for each, with the logs of the same name.
+    """
+    found = []
+    for config in sorted(path.glob("config*.toml")):  # config-first, config-second, config
         try:
             tables = tomllib.loads(config.read_text(encoding="utf-8"))
             train = tables["train"]
             steps = sum(int(stage["steps"]) for stage in tables["stage"])
-            some = int(min(steps, _steps_made(config))) * int(train["batch"])
             each = 1 if train["baseline"] == "greedy" else int(train["rollouts"])
+            batch, initial = int(train["batch"]), str(train.get("initial", ""))
         except (OSError, KeyError, TypeError, ValueError):
             return None
-        instances += some
-        tours += some * each
-    return Lessons(instances, tours) if instances else None
+        made = int(min(steps, _last_step(_log(config, "training"))))
+        found.append(TrainingRun(_log(config, "validation"), made, batch, batch * each, initial))
+    return found or None
 
 
-def _steps_made(config: Path) -> float:
-    """The last step in the log of a run; without end where there is no log."""
-    log = config.with_name(config.name.replace("config", "training")).with_suffix(".csv")
+def lessons_of(path: Path) -> Lessons | None:
+    """What weights were trained on, from the record beside them; None where it is not told.
+
+    What weights beside them learned before, that the training began with, counts too.
+    """
+    runs = runs_of(path)
+    if runs is None:
+        return None
+    before = Lessons(0, 0)
+    first = Path(runs[0].initial).parent.name
+    if first not in ("", path.name) and (path.parent / first).is_dir():
+        before = lessons_of(path.parent / first) or before
+    return Lessons(
+        before.instances + sum(run.steps * run.instances for run in runs),
+        before.tours + sum(run.steps * run.tours for run in runs),
+    )
+
+
+def _log(config: Path, kind: str) -> Path:
+    return config.with_name(config.name.replace("config", kind)).with_suffix(".csv")
+
+
+def _last_step(log: Path) -> float:
+    """The last step in a log; without end where there is none."""
     if not log.is_file():
         return math.inf
     with open(log, encoding="utf-8", newline="") as lines:

@@ -54,6 +54,22 @@ def test_learned_methods_are_compared_cell_by_cell() -> None:
     assert ours == "Ours: the gaps without any search, am-gain 2.9 %, am-dynamic-paper 14.3 %."
 
 
+def test_networks_are_compared_on_sizes_that_all_were_trained_on() -> None:
+    figures = [
+        row(method, length, 1, n)
+        for n, lengths in ((50, (5.0, 4.0)), (100, (3.9, 4.0)))
+        for method, length in zip(("am", "am-dynamic-paper"), lengths, strict=True)
+    ]
+
+    def claimed(*sizes: int) -> str:
+        (claim,) = (one for one in comparison_claims(figures, "", sizes) if "on all tasks" in one)
+        return claim
+
+    assert "in 1 of 2 cells: the claim does not hold" in claimed(50, 100)
+    assert "in 1 of 1 cells with as many places as all were trained on: the claim" in claimed(50)
+    assert claimed(20).endswith("Not judged: not all were trained on so many places.")
+
+
 def test_networks_that_learned_little_are_not_judged(
     tmp_path: Path, learn: Callable[[Path, int], None]
 ) -> None:

@@ -80,9 +80,33 @@ def test_final_costs_are_judged_where_the_models_learned_enough(
 
     for name in ("am-20", "am-dynamic-paper-20"):
         learn(home / name, 16_000_000)
-    assert said().endswith("Here am-dynamic-paper 2.100, am 2.200: the claim holds.")
+    assert said().endswith(
+        "Here, each after 200 tours, am-dynamic-paper 2.100, am 2.200: the claim holds."
+    )
     learn(home / "am-20", 64_000)
     assert "at n = 20. Not judged: trained on 64,000 instances" in said()
+
+
+def test_final_costs_are_compared_after_as_many_tours(
+    logged: Study, learn: Callable[[Path, int], None]
+) -> None:
+    (home,) = logged.homes
+    for name in ("am-20", "am-dynamic-paper-20"):
+        learn(home / name, 16_000_000)
+    ours = home / "am-dynamic-paper-20"
+    (ours / "config.toml").rename(ours / "config-first.toml")
+    learn(ours, 16_000_000)
+    (ours / "training-first.csv").write_text("step\n20\n")
+    (ours / "validation-first.csv").write_text(LOG.replace("2.2", "2.5"))
+    assert read_training(ours).best == 2.1
+    document = run_training_curves(logged)
+    assert isinstance(document, Document)
+    assert any(
+        sentence.endswith(
+            "Here, each after 200 tours, am-dynamic-paper 2.500, am 2.200: the claim does not hold."
+        )
+        for sentence in document.sentences
+    )
 
 
 def test_there_is_a_panel_for_each_size(logged: Study) -> None:

@@ -72,6 +72,16 @@ def test_the_tours_of_a_training_are_counted_from_its_config(tmp_path: Path) -> 
     assert all(lessons_of(path) is not None for path in weights_in(HOMES))
 
 
+def test_tours_of_the_weights_that_a_training_began_with_count(tmp_path: Path) -> None:
+    for name in ("am-20", "am-50"):
+        (tmp_path / name).mkdir()
+        initial = "[train]\ninitial = 'somewhere/am-20/weights.safetensors'"
+        config = CONFIG.format(baseline="shared").replace("[train]", initial)
+        (tmp_path / name / "config.toml").write_text(config)
+    assert lessons_of(tmp_path / "am-20") == Lessons(3_200, 51_200)
+    assert lessons_of(tmp_path / "am-50") == Lessons(6_400, 102_400)
+
+
 def test_a_training_has_one_name_whatever_the_format_of_its_weights(tmp_path: Path) -> None:
     (tmp_path / "one.weights").write_text("1")
     without_record = digest(tmp_path)

@@ -68,8 +68,9 @@ class ModelConfig:
     that the paper uses), or over the places (``instance``, close to the batch normalisation of
     Kool et al., whom it follows). In equal trials of am-dynamic that sees coverage they are alike
     on 20 places, and ``layer`` is far behind on 50; of the paper's form it is so on 20 already
-    (docs/results/recipe.md). ``polish``: whether its tours are polished (:mod:`covertour.neural.inference.polish`): ``yes``, ``no``, or empty for the model's
-    own choice, which is ``yes`` for am-gain.
+    (docs/results/recipe.md). ``polish``: whether its tours are polished
+    (:mod:`covertour.neural.inference.polish`): ``yes``, ``no``, or empty for the model's own
+    choice, which is ``yes`` for am-gain.
     """
 
     name: str = "am-gain"

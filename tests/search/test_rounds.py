@@ -128,6 +128,19 @@ def test_pools_of_regions_end_at_a_target_and_in_time() -> None:
     assert solve(LARGE, seconds=1.0).length < first
 
 
+def test_a_good_tour_is_gone_on_from(divided: Result) -> None:
+    good = solve(LARGE, iterations=300_000, seed=1)
+    for iterations in (60_000, 700_000):  # without and with time for new members of pools
+        found = solve(LARGE, iterations=iterations, seed=2, start=good.tour)
+        assert found.length < good.length
+
+
+def test_a_poor_tour_to_begin_with_is_annealed(divided: Result) -> None:
+    everywhere = solve(LARGE, "greedy").tour
+    found = solve(LARGE, iterations=20_000, seed=1, start=everywhere)
+    assert found.length < 1.01 * divided.length
+
+
 def test_the_number_of_regions_suits_the_tour_and_the_workers() -> None:
     assert regions_for(2_000, 1) == 5
     assert regions_for(2_000, 2) == 6

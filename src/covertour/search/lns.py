@@ -43,13 +43,16 @@ from covertour.search.pool import (
 )
 from covertour.search.rounds import has_pools, regions_for, search_regions
 from covertour.search.starts import Elsewhere
-from covertour.search.worker import AIMS, Worker, anneal_worker, best_of, hire
+from covertour.search.worker import AIMS, Worker, anneal_worker, best_of, first_length, hire
 from covertour.solving.clock import Clock
 from covertour.solving.stop import NEVER
 
 REGIONS_FROM, REGIONS_FROM_TOGETHER = 7_000, 900
 """Tours of at least so many stops are improved region by region: by one worker; by several, or
 where there is time for pools of each region."""
+
+GOOD = 0.9
+"""A long tour to begin with that is shorter than this share of a first tour is gone on from."""
 
 WIDEST = 8
 """A region has at least so many times the places that a stop may cover."""
@@ -109,7 +112,8 @@ def _search(
     leader = hire(instance, clock, seed, start, params, most)
     many = _by_regions(leader, clock, workers, params)
     if many > 1:
-        return _search_regions(leader, clock, seed, many, workers, params, executor)
+        good = len(start) > 0 and leader.length < GOOD * first_length(leader, instance, seed)
+        return _search_regions(leader, clock, seed, many, workers, params, executor, good)
     others = [seed + 1_000_003 * index for index in range(1, workers)]
     team = [leader, *(hire(instance, clock, own, start, params, most) for own in others)]
     best = best_of(team)
@@ -224,10 +228,12 @@ def _search_regions(
     workers: int,
     params: LnsParams,
     executor: Executor | None,
+    good: bool,
 ) -> IntArray:
     clock.improved(leader.length, leader.tour)
     s, stops = leader.state, leader.best[: leader.anneal["best_size"][0]].copy()
-    found = search_regions(s, stops, leader.length, clock, seed, many, workers, params, executor)
+    length = leader.length
+    found = search_regions(s, stops, length, clock, seed, many, workers, params, executor, good)
     return s.order[found]
 
 

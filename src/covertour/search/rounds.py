@@ -127,7 +127,7 @@ class Search:
 
     ``tour``: int64[t], by the numbers of the state; ``many``: how many regions, ``pools``: how many
     where there is a pool of each; ``hot``: the temperature at the start of a cycle; ``executor``:
-    who takes tasks, None for threads.
+    who takes tasks, None for threads; ``good``: whether the tour to begin with is one to keep.
     """
 
     state: State
@@ -143,6 +143,7 @@ class Search:
     executor: Executor | None
     best: IntArray
     best_length: float
+    good: bool
     rounds: int = 0
     overhead: float = 0.0
     """Seconds that putting back took the last time."""
@@ -158,10 +159,12 @@ def search_regions(
     workers: int,
     params: LnsParams,
     executor: Executor | None = None,
+    good: bool = False,
 ) -> IntArray:
     """Search from a tour, int64[t], until the clock is over; the best tour.
 
-    Tours are by the numbers of the state, which holds nothing of use afterwards.
+    Tours are by the numbers of the state, which holds nothing of use afterwards. A ``good`` tour
+    is gone on from, any other is annealed first.
     """
     at = state.at
     depth = 3 if np.any(at["z"]) else 2
@@ -179,6 +182,7 @@ def search_regions(
         executor=executor,
         best=tour,
         best_length=length,
+        good=good,
     )
     planned = float(params.first_cycle * len(tour))
     with ThreadPoolExecutor(workers) as threads:
@@ -214,19 +218,25 @@ def _cycle(search: Search, planned: int, threads: Executor) -> None:
 def _rounds(search: Search, ahead: float) -> list[Round]:
     """The rounds of a cycle of so many iterations."""
     stops, params = len(search.tour), search.params
-    if not has_pools(search.clock, stops, search.workers, params):
-        return _annealed(search, ahead, 1.0)
     each = ahead / stops
-    first = ANNEALED_SHARE + FRESH_SHARE
-    rest = 1.0 - first
-    later = int(min(max(rest * each / PER_POOL, FEWEST_LATER), MOST_LATER))
+    if not has_pools(search.clock, stops, search.workers, params):
+        if search.good and params.members > 0:
+            return _mended(search, each, 0.0)
+        return _annealed(search, ahead, 1.0)
+    before = 0.0 if search.good else ANNEALED_SHARE
+    annealed = [] if search.good else _annealed(search, before * ahead, before)
     fresh = members_for(FRESH_SHARE * each, params)
-    again = members_for(rest / later * each, params)
-    return [
-        *_annealed(search, ANNEALED_SHARE * ahead, ANNEALED_SHARE),
-        Round(first, 1.0, 0.0, fresh, True),
-        *(Round(1.0 - rest * index / later, 1.0, 0.0, again) for index in range(later)[::-1]),
-    ]
+    first = before + FRESH_SHARE
+    later = _mended(search, each, first, FEWEST_LATER)
+    return [*annealed, Round(first, 1.0, 0.0, fresh, True), *later]
+
+
+def _mended(search: Search, each: float, begun: float, fewest: int = 1) -> list[Round]:
+    """Rounds of pools that begin with the present tour, in what is left of a cycle."""
+    rest = 1.0 - begun
+    many = int(min(max(rest * each / PER_POOL, fewest), MOST_LATER))
+    members = members_for(rest / many * each, search.params)
+    return [Round(1.0 - rest * index / many, 1.0, 0.0, members) for index in range(many)[::-1]]
 
 
 def _annealed(search: Search, ahead: float, share: float) -> list[Round]:

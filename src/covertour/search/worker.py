@@ -121,6 +121,12 @@ def _complete(s: State, instance: Instance, seed: int, start: IntArray) -> None:
     complete(s, start, instance.must_visit, serving)
 
 
+def first_length(worker: Worker, instance: Instance, seed: int) -> float:
+    """How long a tour is that is made from nothing; the worker's present one is forgotten."""
+    _complete(worker.state, instance, seed, np.empty(0, dtype=np.int64))
+    return float(worker.state.tour["length"])
+
+
 def _routed(
     instance: Instance, seed: int, start: IntArray, most: int | None
 ) -> tuple[State, IntArray]:

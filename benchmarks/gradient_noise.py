@@ -75,7 +75,7 @@ class Steps:
 def main() -> None:
     """Measure the batches that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("training", type=Path, help="a folder of experiments/training")
+    parser.add_argument("training", type=Path, help="the output of a training")
     parser.add_argument("batches", nargs="+", metavar="INSTANCESxTOURS")
     parser.add_argument("--places", type=int, default=50)
     parser.add_argument("--steps", type=int, default=12)

@@ -5,7 +5,7 @@
 Each variant differs from ``adam`` or ``muon`` in the one point that its name tells. It is trained
 by REINFORCE for so many seconds of processor time on one thread, the learning rate falling to 0
 with a cosine, and prints the gap of its greedy tours on 200 fixed instances to those of the search.
-What came of them is in docs/results/recipe.md; what won is in the configs of experiments/training.
+What came of them is in docs/results/recipe.md; what won is in the configs of the weights.
 """
 
 from __future__ import annotations

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 VALIDATION = "validation.csv"
 
+TOURS = "tours, in millions"
+"""What the curves are drawn against, where all records tell it."""
+
 
 @dataclass(frozen=True)
 class Training:
@@ -200,21 +203,29 @@ def draw_training_curves(study: Study) -> Axes:
     from covertour.plot import plot_training
     from covertour.plot.panels import panels
 
-    groups = _panels(trainings_of(study))
+    trainings = trainings_of(study)
+    groups = _panels(trainings)
+    of = TOURS if all(training.costs for training in trainings) else "batches"
     axes = panels(1, len(groups), width=6.0, height=5.0)
     for ax, (size, group) in zip(axes, groups, strict=True):
-        plot_training([_curve(training) for training in group], ax)
+        plot_training([_curve(training, of) for training in group], ax, of)
         ax.set_title("mixed sizes" if size is None else f"{size} places", fontsize=10)
     return axes[0]
 
 
-def _curve(training: Training) -> TrainingCurve:
+def _curve(training: Training, of: str) -> TrainingCurve:
+    """All runs of a training; of one on mixed sizes the last, as those before have other sets."""
     from covertour.plot import TrainingCurve
 
+    points = [(step, cost) for step, _, cost, _ in training.rows]
+    unit = 1
+    if of == TOURS:
+        points = list(training.costs if training.size else training.costs[-len(points) :])
+        unit = 1_000_000
     return TrainingCurve(
         training.network,
-        tuple(step for step, *_ in training.rows),
-        tuple(cost for _, _, cost, _ in training.rows),
+        tuple(made / unit for made, _ in points),
+        tuple(cost for _, cost in points),
         None if training.reference is None else round(training.reference, 4),
     )
 

@@ -1,4 +1,4 @@
-"""How models learned: the cost of the validation set against the batches of the training."""
+"""How models learned: the cost of the validation set against what the training made."""
 
 from __future__ import annotations
 
@@ -15,36 +15,40 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TrainingCurve:
-    """A training: the mean length of the greedy tours after so many batches.
+    """A training: the mean length of the greedy tours after so many batches, or tours.
 
     ``reference``: the mean length of the search's tours of the same instances, where known.
     """
 
     name: str
-    batches: tuple[int, ...]
+    made: tuple[float, ...]
     costs: tuple[float, ...]
     reference: float | None = None
 
 
-def plot_training(curves: Sequence[TrainingCurve], ax: Axes | None = None) -> Axes:
+def plot_training(
+    curves: Sequence[TrainingCurve], ax: Axes | None = None, of: str = "batches"
+) -> Axes:
     """Draw the costs against the batches, a line for each training; its end is in the legend.
+
+    ``of``: what the curves count, where that is something else, such as "tours".
 
     The costs are drawn on a logarithmic axis, as models that learn little lie far from the others.
     A dashed line is the search's mean, where all trainings have the same.
     """
-    if not curves or not all(curve.batches for curve in curves):
+    if not curves or not all(curve.made for curve in curves):
         raise InputError("training: expected at least one curve, each with a point")
     if ax is None:
         ax = style.new_axes(8.0, 5.0)
     for index, curve in enumerate(curves):
         ax.plot(
-            curve.batches,
+            curve.made,
             curve.costs,
             color=style.SERIES[index % len(style.SERIES)],
             linestyle=style.DASHES[index // len(style.SERIES) % len(style.DASHES)],
             linewidth=1.8,
             marker="o",
-            markersize=3 if len(curve.batches) <= 60 else 0,
+            markersize=3 if len(curve.made) <= 60 else 0,
             label=fonts.printable(f"{curve.name}: {curve.costs[-1]:.3f} at the end"),
         )
     references = {curve.reference for curve in curves}
@@ -59,7 +63,7 @@ def plot_training(curves: Sequence[TrainingCurve], ax: Axes | None = None) -> Ax
         )
     ax.set_yscale("log")
     ax.set_xlim(left=0)
-    ax.set_xlabel("batches")
+    ax.set_xlabel(of)
     ax.set_ylabel("mean length of the validation tours")
     _plain_ticks(ax)
     ax.grid(color="#dddddd", linewidth=0.6, which="both")

@@ -9,60 +9,61 @@ The best tour so far is kept in a file, and each part begins with it; the file t
 from __future__ import annotations
 
 import argparse
+import io
 import time
 from pathlib import Path
 
-import numpy as np
-
-from covertour import Instance, random_instance, solve, verify
+from covertour import Instance, Tour, random_instance, read_tour, solve, verify, write
 from covertour.bench.runs import warm_up
+
+PART = "COMMENT : part of "
+"""How a line about a part begins."""
 
 SHORT_SEED = 1_000
 """Short searches have seeds of their own, so that none is the beginning of the long one."""
 
 
-def read(path: Path) -> tuple[list[int], list[str]]:
-    """The stops of the best tour, and a line about each part; empty where there is no file."""
+def read(path: Path, instance: Instance) -> tuple[Tour | None, list[str]]:
+    """The best tour and a line about each part; None and no lines where there is no file."""
     if not path.exists():
-        return [], []
-    lines = path.read_text().splitlines()
-    about = [line for line in lines if line.startswith("COMMENT")]
-    first = lines.index("TOUR_SECTION") + 1
-    return [int(line) - 1 for line in lines[first : lines.index("-1")]], about
+        return None, []
+    about = [line for line in path.read_text().splitlines() if line.startswith(PART)]
+    return read_tour(path, instance), about
 
 
-def write(path: Path, name: str, stops: np.ndarray, about: list[str]) -> None:
-    """Write a TSPLIB tour."""
+def keep(path: Path, instance: Instance, tour: Tour, about: list[str]) -> None:
+    """Write a TSPLIB tour with its lines about the parts."""
+    page = io.StringIO()
+    write(page, instance, tour, format="tour")
+    name, rest = page.getvalue().split("\n", 1)
     path.parent.mkdir(parents=True, exist_ok=True)
-    head = [f"NAME : {name}", "TYPE : TOUR", *about, f"DIMENSION : {len(stops)}", "TOUR_SECTION"]
-    path.write_text("\n".join([*head, *(str(stop + 1) for stop in stops), "-1", "EOF", ""]))
+    path.write_text("\n".join([name, *about, rest]))
 
 
 def lengthen(instance: Instance, path: Path, iterations: int, workers: int) -> None:
     """Search for so many iterations more, and keep what is better."""
-    stops, about = read(path)
+    best, about = read(path, instance)
     begin = time.process_time()
-    found = solve(
-        instance, start=stops or None, iterations=iterations, workers=workers, seed=len(about)
-    )
+    found = solve(instance, start=best, iterations=iterations, workers=workers, seed=len(about))
     assert verify(instance, found.tour).ok
     spent = (time.process_time() - begin) / 3600
     made = f"{found.iterations:,} iterations, {spent:.2f} hours of a core"
-    about.append(f"COMMENT : {made}: {found.length:.6f}")
-    write(path, instance.name, found.tour.places, about)
+    about.append(f"{PART}{made}: {found.length:.6f}")
+    keep(path, instance, found.tour, about)
     print(about[-1], flush=True)
 
 
 def compare(instance: Instance, path: Path, seconds: list[float], workers: int) -> None:
     """How far searches of so many seconds are from the best tour."""
-    stops, about = read(path)
-    best = instance.length(stops)
-    assert verify(instance, stops).ok
-    print("\n".join([*about, f"best {best:.6f}"]), flush=True)
+    best, about = read(path, instance)
+    if best is None:
+        raise SystemExit(f"{path} is not there yet: --iterations makes it")
+    assert verify(instance, best).ok
+    print("\n".join([*about, f"best {best.length:.6f}"]), flush=True)
     warm_up(instance, ["lns"])
     for index, limit in enumerate(seconds):
         found = solve(instance, seconds=limit, workers=workers, seed=SHORT_SEED + index)
-        over = 100 * (found.length / best - 1)
+        over = 100 * (found.length / best.length - 1)
         print(
             f"{limit:g} s, {workers} workers: {found.length:.6f}, {over:.2f} % over the best, "
             f"{found.iterations:,} iterations",
